@@ -1,0 +1,9 @@
+from django.apps import AppConfig
+
+
+class LeaderboardConfig(AppConfig):
+    name = "leaderboard"
+    verbose_name = "Leaderboard: rank and search"
+
+    def ready(self) -> None:
+        from leaderboard import receivers  # noqa: F401  connects the signals of runners

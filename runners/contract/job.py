@@ -1,0 +1,71 @@
+"""What the supervisor is asked to do: one JSON document on its standard input."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from runners.contract.spec import TaskSpec
+from runners.contract.vocabulary import DeviceKind, Language, Mode
+
+
+@dataclass(frozen=True)
+class DeviceTarget:
+    """The device instance to run on."""
+
+    kind: DeviceKind
+    index: int = 0  # CUDA ordinal; 0 on the CPU
+    cores: tuple[int, ...] = ()  # CPU cores the child is pinned to
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    ceilings: Mapping[str, Any] = field(default_factory=dict)  # see runners.models.Device.ceilings
+
+
+@dataclass(frozen=True)
+class Job:
+    """One evaluation. ``data_dir`` holds the compile cache and the scratch folders; the child never sees it."""
+
+    evaluation: str  # id, for messages only
+    spec: TaskSpec
+    language: Language
+    source: str
+    mode: Mode
+    target: DeviceTarget
+    data_dir: str
+    required_tier: str = "T0"  # the run is refused below it
+
+    def to_document(self) -> dict[str, Any]:
+        return {
+            "evaluation": self.evaluation,
+            "spec": self.spec.to_document(),
+            "language": str(self.language),
+            "source": self.source,
+            "mode": str(self.mode),
+            "target": {
+                "kind": str(self.target.kind),
+                "index": self.target.index,
+                "cores": list(self.target.cores),
+                "facts": dict(self.target.facts),
+                "ceilings": dict(self.target.ceilings),
+            },
+            "data_dir": self.data_dir,
+            "required_tier": self.required_tier,
+        }
+
+    @classmethod
+    def from_document(cls, document: Mapping[str, Any]) -> "Job":
+        target = document["target"]
+        return cls(
+            evaluation=document["evaluation"],
+            spec=TaskSpec.from_document(document["spec"]),
+            language=Language(document["language"]),
+            source=document["source"],
+            mode=Mode(document["mode"]),
+            target=DeviceTarget(
+                DeviceKind(target["kind"]),
+                target["index"],
+                tuple(target["cores"]),
+                target["facts"],
+                target["ceilings"],
+            ),
+            data_dir=document["data_dir"],
+            required_tier=document["required_tier"],
+        )

@@ -1,0 +1,33 @@
+"""Bounds of one evaluation. One place, so that pages, services and the engine name the same numbers."""
+
+from dataclasses import dataclass
+
+from runners.contract.vocabulary import Mode
+
+#: Largest source, bytes of UTF-8.
+MAX_SOURCE_BYTES = 1_000_000
+#: Captured stdout and stderr of the child, bytes each; the rest is dropped and said to be.
+MAX_OUTPUT_BYTES = 64 * 1024
+#: Largest result document, bytes of JSON.
+MAX_RESULT_BYTES = 4 * 2**20
+MAX_ATTEMPTS = 3
+
+
+@dataclass(frozen=True)
+class ModeLimits:
+    """Seconds. ``deadline`` ends the whole evaluation; ``case_timing`` is spent on timing one benchmark case."""
+
+    deadline: float
+    compile: float
+    call: float  # one batch of calls of the submission
+    case_timing: float
+    warm_up: float
+
+
+LIMITS: dict[Mode, ModeLimits] = {
+    Mode.CHECK: ModeLimits(deadline=90, compile=60, call=20, case_timing=0, warm_up=0),
+    Mode.TEST: ModeLimits(deadline=150, compile=60, call=30, case_timing=0, warm_up=0),
+    Mode.BENCHMARK: ModeLimits(deadline=240, compile=60, call=30, case_timing=4, warm_up=0.3),
+    Mode.RANKED: ModeLimits(deadline=360, compile=60, call=30, case_timing=10, warm_up=0.5),
+    Mode.PROFILE: ModeLimits(deadline=240, compile=60, call=60, case_timing=2, warm_up=0.3),
+}

@@ -1,0 +1,127 @@
+"""The result document: everything one evaluation found, as plain JSON. Written by the supervisor alone.
+
+Times are seconds, sizes bytes, rates per second. A field that does not apply is absent or null.
+"""
+
+from typing import Any, Literal, NotRequired, TypedDict
+
+SCHEMA = 1
+
+Status = Literal["passed", "failed", "error", "skipped"]
+
+
+class StageResult(TypedDict):
+    stage: str
+    status: Literal["started", "passed", "failed", "skipped"]
+    seconds: NotRequired[float]
+
+
+class OutputError(TypedDict):
+    """How one output differs from the reference. Indexes are row-major coordinates."""
+
+    output: str
+    mismatches: int  # elements outside the tolerance
+    elements: int
+    max_abs_error: float | None  # None where it is not finite
+    max_rel_error: float | None
+    worst_index: list[int]
+    got: str  # repr of the element: may be nan or inf, which JSON cannot carry
+    want: str
+    atol: float
+    rtol: float
+
+
+class CaseResult(TypedDict):
+    """One verified case."""
+
+    case: str
+    description: str  # "rows=4 cols=1000", for hidden cases the kind of case only
+    hidden: bool
+    status: Status
+    message: NotRequired[str]  # one sentence when not passed
+    outputs: NotRequired[list[OutputError]]
+    deterministic: NotRequired[bool]  # repeats agreed bit for bit
+    seconds: NotRequired[float]  # wall time of the check, for orientation only
+
+
+class Timing(TypedDict):
+    """One timed benchmark case."""
+
+    case: str
+    description: str
+    status: Status
+    message: NotRequired[str]
+    outputs: NotRequired[list[OutputError]]
+    seconds: NotRequired[float]  # time of one call: slope over two batch lengths
+    ci_low: NotRequired[float]  # 95 % confidence interval
+    ci_high: NotRequired[float]
+    samples: NotRequired[dict[str, list[float]]]  # batch length → raw batch seconds
+    copy_seconds: NotRequired[float]  # taken off per call for kernels that return tensors
+    overhead_seconds: NotRequired[float]  # intercept: hand-shake and copy-out of one batch
+    bytes: NotRequired[int]
+    flops: NotRequired[int]
+    floor_seconds: NotRequired[float | None]  # from the device's measured ceilings; None when uncalibrated
+    checked_outputs: NotRequired[int]  # timed outputs compared with the reference
+
+
+class Score(TypedDict):
+    """Geometric mean over the benchmark cases."""
+
+    seconds: float
+    ci_low: float
+    ci_high: float
+    roofline: float | None  # geometric mean of floor ÷ time
+
+
+class CompileReport(TypedDict):
+    command: str
+    log: str  # the compiler's own lines, paths shortened to the submission's file name
+    seconds: float
+    cached: bool
+    functions: NotRequired[
+        list[dict[str, Any]]
+    ]  # CUDA: name, registers, shared_bytes, spill_bytes, occupancy …
+    listing: NotRequired[
+        list[dict[str, Any]]
+    ]  # {"kind": "ptx"|"sass"|"asm", "lines": [[source line | null, text]]}
+
+
+class Output(TypedDict):
+    """What the submission printed: text of a stranger, shown and never parsed."""
+
+    stdout: str
+    stderr: str
+    truncated: bool
+
+
+class Finding(TypedDict):
+    """A static rule that matched the source."""
+
+    rule: str
+    line: int
+    message: str
+    refuses: bool
+
+
+class ResultDocument(TypedDict):
+    schema: int
+    verdict: str
+    reason: str  # one sentence naming what and where; empty when passed
+    failed_stage: str
+    mode: str
+    language: str
+    spec: str  # digests
+    kernel: str
+    engine: dict[str, Any]  # {"version", "tier", "layers"}
+    device: dict[str, Any]  # facts as given in the job
+    environment: dict[str, Any]  # python, torch, compiler, kernel, governor …
+    stages: list[StageResult]
+    findings: list[Finding]
+    compile: NotRequired[CompileReport]
+    tests: list[CaseResult]
+    benchmarks: list[Timing]
+    score: Score | None  # ranked and benchmark modes that passed
+    profile: NotRequired[dict[str, Any]]
+    output: Output
+    device_seconds: float
+    wall_seconds: float
