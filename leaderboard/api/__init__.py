@@ -1,0 +1,1 @@
+"""REST API v1: everything a page can do, for programs."""

@@ -1,0 +1,1 @@
+"""WebSockets. A frame is a doorbell: the page that hears it reads the truth over HTTP."""

@@ -1,0 +1,181 @@
+"""Boards: who is fastest on one task version and device, and how that came about."""
+
+import math
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from django.db.models import F, Min, QuerySet, Window
+from django.db.models.expressions import RowRange
+
+from leaderboard.models import Baseline, Score, TaskVersion
+from leaderboard.ranking import Entry, Place, rank, speedup
+from leaderboard.selectors.specs import spec_of
+from leaderboard.selectors.viewers import Viewer, may_see
+from runners.contract.vocabulary import CaseRole, DeviceKind
+from runners.models import Device
+
+
+@dataclass(frozen=True)
+class CaseColumn:
+    name: str
+    description: str
+
+
+@dataclass(frozen=True)
+class CaseCell:
+    """Seconds."""
+
+    seconds: float
+    ci_low: float
+    ci_high: float
+
+
+@dataclass(frozen=True)
+class BoardRow:
+    rank: int | None  # None for baselines
+    tied: bool  # the rank is shared: the intervals overlap
+    username: str | None
+    baseline: str  # "", "eager" or "compiled"
+    seconds: float  # geometric mean over the cases
+    ci_low: float
+    ci_high: float
+    cases: list[CaseCell | None]  # in the order of the columns
+    speedup: float | None  # against the eager baseline
+    roofline: float | None  # 1.0 = at the device's ceiling
+    submission_id: UUID
+    submission_visible: bool  # whether the viewer may follow the link
+    language: str
+    created_at: datetime
+    cells: dict[str, CaseCell]  # the same as ``cases``, by case name
+
+
+@dataclass(frozen=True)
+class Board:
+    version: TaskVersion
+    device: Device
+    cases: list[CaseColumn]
+    rows: list[BoardRow]
+    total: int  # ranked entries, baselines apart
+    seq: int  # number of the newest score; live frames carry it
+
+
+@dataclass(frozen=True)
+class HistoryPoint:
+    """A score that was faster than every one before it."""
+
+    at: datetime
+    username: str
+    seconds: float
+    submission_id: UUID
+
+
+def board(version: TaskVersion, device: Device, viewer: Viewer = None) -> Board:
+    """The board of one version and device, fastest first. Two queries at most."""
+    columns = case_columns(version, device)
+    places = rank(map(entry_of, best_scores().filter(version=version, device=device)))
+    anchor = next((place.entry.item for place in places if place.entry.item.baseline == Baseline.EAGER), None)
+    rows = [_row(place, columns, anchor, viewer) for place in places]
+    return Board(
+        version=version,
+        device=device,
+        cases=columns,
+        rows=rows,
+        total=sum(row.rank is not None for row in rows),
+        seq=board_seq(version, device),
+    )
+
+
+def board_seq(version: TaskVersion, device: Device) -> int:
+    """Number of the newest score on a board, 0 while it is empty."""
+    newest = Score.objects.filter(version=version, device=device).order_by("-pk").values_list("pk", flat=True)
+    return newest.first() or 0
+
+
+def case_columns(version: TaskVersion, device: Device) -> list[CaseColumn]:
+    cases = spec_of(version).cases_for(DeviceKind(device.kind), CaseRole.BENCHMARK)
+    return [CaseColumn(case.name, case.describe()) for case in cases]
+
+
+def best_scores() -> QuerySet[Score]:
+    """The best score per version, device and entrant. Narrow it with ``filter`` before use.
+
+    The database only thins out what ``ranking.rank`` would thin out itself, by the same order.
+    """
+    return (
+        Score.objects.select_related("user", "submission__kernel")
+        .defer("submission__kernel__source")
+        .order_by("version_id", "device_id", "user_id", "baseline", "seconds", "created_at", "pk")
+        .distinct("version_id", "device_id", "user_id", "baseline")
+    )
+
+
+def entry_of(score: Score) -> Entry[Score]:
+    return Entry(
+        entrant=(score.user_id, score.baseline),
+        is_baseline=bool(score.baseline),
+        seconds=score.seconds,
+        ci_low=score.ci_low,
+        ci_high=score.ci_high,
+        created_at=score.created_at,
+        item=score,
+    )
+
+
+def history(version: TaskVersion, device: Device) -> list[HistoryPoint]:
+    """Best-so-far steps of the people on a board, oldest first. One query."""
+    scores = record_scores().filter(version=version, device=device, baseline="").select_related("user")
+    return [
+        HistoryPoint(score.created_at, score.user.get_username(), score.seconds, score.submission_id)
+        for score in scores.order_by("created_at", "pk")
+        if score.user is not None and score.seconds < (previous_of(score) or math.inf)
+    ]
+
+
+def record_scores() -> QuerySet[Score]:
+    """Scores with ``previous``: the best seconds of earlier ones on the same board, or None.
+
+    People and baselines are compared among themselves. Later filters may leave out whole boards only.
+    """
+    return Score.objects.annotate(
+        previous=Window(
+            Min("seconds"),
+            partition_by=[F("version_id"), F("device_id"), F("baseline")],
+            order_by=[F("created_at").asc(), F("pk").asc()],
+            frame=RowRange(start=None, end=-1),
+        )
+    )
+
+
+def previous_of(score: Score) -> float | None:
+    """The annotation of ``record_scores``."""
+    previous: float | None = score.__dict__["previous"]
+    return previous
+
+
+def case_seconds(score: Score) -> dict[str, float]:
+    return {item["case"]: item["seconds"] for item in score.cases}
+
+
+def _row(place: Place[Score], columns: list[CaseColumn], anchor: Score | None, viewer: Viewer) -> BoardRow:
+    score = place.entry.item
+    cells = {item["case"]: CaseCell(item["seconds"], item["ci_low"], item["ci_high"]) for item in score.cases}
+    return BoardRow(
+        rank=place.rank,
+        tied=place.tied,
+        username=score.user.get_username() if score.user else None,
+        baseline=score.baseline,
+        seconds=score.seconds,
+        ci_low=score.ci_low,
+        ci_high=score.ci_high,
+        cases=[cells.get(column.name) for column in columns],
+        speedup=speedup(case_seconds(anchor), case_seconds(score), (anchor.seconds, score.seconds))
+        if anchor
+        else None,
+        roofline=score.roofline,
+        submission_id=score.submission_id,
+        submission_visible=may_see(score.submission, viewer),
+        language=score.submission.kernel.language,
+        created_at=score.created_at,
+        cells=cells,
+    )

@@ -1,0 +1,85 @@
+"""Submissions, for those who may see them."""
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.contrib.auth.models import User
+from django.core.exceptions import ValidationError
+from django.db.models import Count, Q, QuerySet
+
+from leaderboard.models import Submission
+from leaderboard.selectors import estimates
+from leaderboard.selectors.devices import runners_alive
+from leaderboard.selectors.viewers import Viewer, visible_to
+from runners.models import Evaluation, EvaluationStatus
+
+
+@dataclass(frozen=True)
+class QueuePlace:
+    """Where a queued evaluation stands."""
+
+    position: int  # 1 = next
+    wait_seconds: float  # expected, from runs like those before it
+
+
+def get_visible(submission_id: UUID | str, viewer: Viewer) -> Submission:
+    """The submission with everything its page shows. One query.
+
+    Raises Submission.DoesNotExist when there is none or the viewer may not see it; the two look the same.
+    """
+    try:
+        return (
+            Submission.objects.filter(visible_to(viewer))
+            .select_related("user", "version__task", "device", "kernel", "evaluation", "score")
+            .get(pk=submission_id)
+        )
+    except (ValidationError, ValueError):
+        raise Submission.DoesNotExist(f"{submission_id!r} is no submission id") from None
+
+
+def of_user(user: User, viewer: Viewer) -> QuerySet[Submission]:
+    """Submissions of ``user`` that the viewer may see, newest first, without sources and results."""
+    return (
+        Submission.objects.filter(visible_to(viewer), user=user)
+        .select_related("user", "version__task", "device", "kernel", "evaluation", "score")
+        .defer(
+            "kernel__source",
+            "evaluation__result",
+            "evaluation__progress",
+            "version__statement",
+            "version__starters",
+        )
+        .order_by("-created_at", "-id")
+    )
+
+
+def queue_place(evaluation: Evaluation) -> QueuePlace | None:
+    """None once it left the queue. Three queries."""
+    if evaluation.status != EvaluationStatus.QUEUED:
+        return None
+    ahead = (
+        Evaluation.objects.filter(queue=evaluation.queue)
+        .filter(
+            Q(status=EvaluationStatus.RUNNING)
+            | Q(status=EvaluationStatus.QUEUED)
+            & (
+                Q(lane__lt=evaluation.lane)
+                | Q(lane=evaluation.lane, queued_at__lt=evaluation.queued_at)
+                | Q(lane=evaluation.lane, queued_at=evaluation.queued_at, pk__lt=evaluation.pk)
+            )
+        )
+        .order_by()
+        .values("status", "mode")
+        .annotate(number=Count("pk"))
+    )
+    usual = estimates.usual_seconds([evaluation.queue])
+    position, work = 1, 0.0
+    for row in ahead:
+        seconds = row["number"] * usual[evaluation.queue, row["mode"]]
+        if row["status"] == EvaluationStatus.QUEUED:
+            position += row["number"]
+            work += seconds
+        else:
+            work += seconds / 2  # on average half of a running one is still to come
+    servers = max(1, runners_alive().get(evaluation.device_id, 0))
+    return QueuePlace(position, work / servers)

@@ -1,0 +1,120 @@
+"""Tasks, their versions and the home page."""
+
+from collections import defaultdict
+from dataclasses import dataclass
+
+from django.db.models import Count, F, Prefetch, Q, QuerySet
+
+from leaderboard.models import Score, Task, TaskVersion
+from leaderboard.selectors.boards import previous_of, record_scores
+from leaderboard.selectors.devices import DeviceStatus, device_statuses
+from leaderboard.selectors.viewers import Viewer, may_see
+from runners.models import Device
+
+_RECORDS_SHOWN = 10
+
+
+@dataclass(frozen=True)
+class Leader:
+    """The fastest on one device; a baseline where no person is faster."""
+
+    device: Device
+    username: str | None
+    baseline: str
+    seconds: float
+
+
+@dataclass(frozen=True)
+class TaskCard:
+    task: Task
+    version: TaskVersion
+    leaders: list[Leader]
+    entries: int  # people on the boards of this version, all devices together
+
+
+@dataclass(frozen=True)
+class Record:
+    """A person's score that beat all earlier ones of people on its board."""
+
+    score: Score  # with submission, user, device and version.task
+    previous_seconds: float | None  # None for the first on its board
+    submission_visible: bool
+
+
+@dataclass(frozen=True)
+class HomePage:
+    tasks: list[TaskCard]
+    devices: list[DeviceStatus]
+    records: list[Record]
+
+
+def home(viewer: Viewer = None) -> HomePage:
+    """Everything the home page shows. Eight queries, however many tasks there are."""
+    tasks = list(
+        Task.objects.filter(versions__is_current=True).prefetch_related(
+            Prefetch(
+                "versions",
+                TaskVersion.objects.filter(is_current=True).defer("statement", "starters"),
+                to_attr="current_versions",
+            )
+        )
+    )
+    leaders: dict[int, list[Leader]] = defaultdict(list)
+    fastest = (
+        Score.objects.filter(version__is_current=True)
+        .select_related("device", "user")
+        .order_by("version_id", "device_id", "seconds", "created_at", "pk")
+        .distinct("version_id", "device_id")
+    )
+    for score in fastest:
+        username = score.user.get_username() if score.user else None
+        leaders[score.version_id].append(Leader(score.device, username, score.baseline, score.seconds))
+    entries = dict(
+        Score.objects.filter(version__is_current=True, user__isnull=False)
+        .order_by()
+        .values_list("version_id")
+        .annotate(number=Count("user_id", distinct=True))
+    )
+    cards = []
+    for task in tasks:
+        version = task.current_versions[0]
+        version.task = task  # so that a template that goes back to the task asks no query
+        cards.append(TaskCard(task, version, leaders[version.pk], entries.get(version.pk, 0)))
+    return HomePage(cards, device_statuses(), records(viewer))
+
+
+def records(viewer: Viewer = None, *, limit: int = _RECORDS_SHOWN) -> list[Record]:
+    """The newest records on boards of current versions, newest first. One query."""
+    scores = (
+        record_scores()
+        .filter(version__is_current=True, baseline="")
+        .filter(Q(previous__isnull=True) | Q(seconds__lt=F("previous")))
+        .select_related("submission", "user", "device", "version__task")
+        .defer("version__statement", "version__starters")
+        .order_by("-created_at", "-pk")[:limit]
+    )
+    return [Record(score, previous_of(score), may_see(score.submission, viewer)) for score in scores]
+
+
+def get_task(slug: str) -> Task:
+    """Raises Task.DoesNotExist."""
+    return Task.objects.get(slug=slug)
+
+
+def current_version(task: Task) -> TaskVersion:
+    """Raises TaskVersion.DoesNotExist."""
+    return _versions(task).get(is_current=True)
+
+
+def get_version(task: Task, number: int) -> TaskVersion:
+    """Raises TaskVersion.DoesNotExist."""
+    return _versions(task).get(number=number)
+
+
+def versions(task: Task) -> list[TaskVersion]:
+    """Newest first, without their texts."""
+    return list(_versions(task).defer("statement", "starters").order_by("-number"))
+
+
+def _versions(task: Task) -> QuerySet[TaskVersion]:
+    return TaskVersion.objects.filter(task=task).select_related("task")

@@ -1,0 +1,1 @@
+"""Writes. Keyword-only, typed, atomic; a refusal is a services.errors.Refusal."""
