@@ -1,0 +1,1 @@
+"""The built-in tasks: one folder of data each, read by ``loader``."""

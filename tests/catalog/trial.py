@@ -1,0 +1,155 @@
+"""A small evaluator for catalogue tests: inputs, float64 oracle, comparison, and submissions run in-process.
+
+Ours alone are loaded: it has neither a sandbox nor a clock. ``test_fixtures.py`` runs the real engine.
+"""
+
+import ctypes
+import hashlib
+import subprocess
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from runners.contract.expressions import evaluate
+from runners.contract.spec import Case, TaskSpec, TensorSpec
+from runners.contract.vocabulary import Language
+
+Outputs = tuple[torch.Tensor, ...]
+Kernel = Callable[..., Any]
+
+
+def dtype_of(name: str) -> torch.dtype:
+    dtype = getattr(torch, name)
+    assert isinstance(dtype, torch.dtype)
+    return dtype
+
+
+def inputs_of(spec: TaskSpec, case: Case, seed: int = 0) -> Outputs:
+    """The case's inputs, the same for the same spec, case and seed."""
+    text = f"{spec.digest} {case.name} {seed}"
+    generator = torch.Generator().manual_seed(int(hashlib.sha256(text.encode()).hexdigest()[:15], 16))
+    return tuple(_fill(tensor, case, generator) for tensor in spec.inputs)
+
+
+def _fill(tensor: TensorSpec, case: Case, generator: torch.Generator) -> torch.Tensor:
+    shape = tensor.dims(case.sizes)
+    fill = case.fills.get(tensor.name, tensor.fill)
+    if "int" in tensor.dtype:
+        low, high = evaluate(tensor.low, case.sizes), evaluate(tensor.high, case.sizes)
+        if fill == "zeros":
+            values = torch.full(shape, low)
+        elif fill == "constant":
+            values = torch.randint(low, high, (1,), generator=generator).expand(shape)
+        else:
+            values = torch.randint(low, high, shape, generator=generator)
+        return values.to(dtype_of(tensor.dtype)).contiguous()
+    normal = torch.randn(shape, generator=generator, dtype=torch.float64)
+    if fill == "uniform":
+        normal = torch.rand(shape, generator=generator, dtype=torch.float64)
+    elif fill == "large":
+        normal = normal * 1e3
+    elif fill == "constant":
+        normal = torch.randn((1,), generator=generator, dtype=torch.float64).expand(shape)
+    elif fill == "heavy":
+        normal = (normal / torch.randn(shape, generator=generator, dtype=torch.float64)).clamp(-1e4, 1e4)
+    elif fill == "zeros":
+        normal = torch.where(normal > 0, 0.0, -0.0)
+    elif fill == "denormal":
+        normal = normal * 1e-40
+    scaled = normal if fill == "denormal" else normal * tensor.scale
+    return scaled.to(dtype_of(tensor.dtype)).contiguous()
+
+
+def reference_of(spec: TaskSpec) -> Kernel:
+    names: dict[str, Any] = {}
+    exec(compile(spec.reference, f"{spec.slug}/reference.py", "exec"), names)  # noqa: S102 - our own file
+    reference = names["reference"]
+    assert callable(reference)
+    return reference  # type: ignore[no-any-return]
+
+
+def apply(function: Kernel, inputs: Outputs) -> Outputs:
+    result = function(*inputs)
+    return tuple(result) if isinstance(result, (tuple, list)) else (result,)
+
+
+def in_dtype(inputs: Outputs, dtype: torch.dtype) -> Outputs:
+    return tuple(item.to(dtype) if item.is_floating_point() else item for item in inputs)
+
+
+def oracle(spec: TaskSpec, inputs: Outputs) -> Outputs:
+    """The reference on float64 copies of the inputs, which are exact."""
+    return apply(reference_of(spec), in_dtype(inputs, torch.float64))
+
+
+def excess(spec: TaskSpec, got: Outputs, want: Outputs) -> float:
+    """The largest error as a multiple of the tolerance: at most 1 passes. Infinite on a wrong shape or NaN."""
+    if len(got) != len(spec.outputs):
+        return float("inf")
+    worst = 0.0
+    for tensor, left, right in zip(spec.outputs, got, want, strict=True):
+        if left.shape != right.shape or left.dtype != dtype_of(tensor.dtype):
+            return float("inf")
+        if "int" in tensor.dtype:
+            worst = worst if torch.equal(left.long(), right.long()) else float("inf")
+            continue
+        tolerance = spec.tolerances[tensor.dtype]
+        left = left.to(torch.float64)
+        allowed = tolerance.atol + tolerance.rtol * right.abs()
+        error = torch.where(left == right, 0.0, (left - right).abs() / allowed)
+        error = torch.where(left.isnan() & right.isnan(), 0.0, error)
+        peak = float(error.nan_to_num(nan=float("inf"), posinf=float("inf")).max())
+        worst = max(worst, peak)
+    return worst
+
+
+def empty_outputs(spec: TaskSpec, sizes: Mapping[str, int]) -> Outputs:
+    """Poisoned outputs: NaN, or the byte 0xA5 in every place of an integer."""
+    outputs = []
+    for tensor in spec.outputs:
+        dtype = dtype_of(tensor.dtype)
+        shape = tensor.dims(sizes)
+        if dtype.is_floating_point:
+            outputs.append(torch.full(shape, float("nan"), dtype=dtype))
+        else:
+            raw = torch.full((tensor.nbytes(sizes),), 0xA5, dtype=torch.uint8)
+            outputs.append(raw.view(dtype).reshape(shape))
+    return tuple(outputs)
+
+
+def compile_cpp(source: Path, folder: Path) -> ctypes.CDLL:
+    """g++ with the engine's flags; warnings are errors, since these files are examples."""
+    target = folder / f"{hashlib.sha256(source.read_bytes()).hexdigest()}.so"
+    flags = ["-O3", "-march=native", "-std=c++20", "-fopenmp", "-shared", "-fPIC", "-Wall", "-Werror"]
+    if not target.exists():
+        subprocess.run(["g++", *flags, "-o", str(target), str(source)], check=True)
+    return ctypes.CDLL(str(target))
+
+
+def load(language: Language, path: Path, folder: Path) -> Callable[[TaskSpec, Case, Outputs], Outputs]:
+    """A function running the submission at ``path`` on the inputs of a case."""
+    if language == Language.CPP:
+        library = compile_cpp(path, folder)
+        return lambda spec, case, inputs: _call_c(library, spec, case, inputs)
+    names: dict[str, Any] = {}
+    exec(compile(path.read_text(), str(path), "exec"), names)  # noqa: S102 - our own file
+    function = names["kernel"]
+    return lambda spec, case, inputs: _call_python(function, spec, case, inputs)
+
+
+def _call_python(function: Kernel, spec: TaskSpec, case: Case, inputs: Outputs) -> Outputs:
+    if "out" in function.__code__.co_varnames[: function.__code__.co_argcount]:
+        outputs = empty_outputs(spec, case.sizes)
+        function(*inputs, out=outputs if len(outputs) > 1 else outputs[0])
+        return outputs
+    return apply(function, inputs)
+
+
+def _call_c(library: ctypes.CDLL, spec: TaskSpec, case: Case, inputs: Outputs) -> Outputs:
+    outputs = empty_outputs(spec, case.sizes)
+    pointers = [ctypes.c_void_p(tensor.data_ptr()) for tensor in (*inputs, *outputs)]
+    library.kernel.restype = None
+    library.kernel(*pointers, *(ctypes.c_int64(case.sizes[name]) for name in spec.sizes))
+    return outputs
