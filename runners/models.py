@@ -50,10 +50,12 @@ class Device(models.Model):
 
 
 class Runner(models.Model):
-    """One process that serves one device instance."""
+    """One process that serves one device instance, or, with no device, compile-only work."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    device = models.ForeignKey(Device, on_delete=models.CASCADE, related_name="runners")
+    device = models.ForeignKey(
+        Device, on_delete=models.CASCADE, null=True, blank=True, related_name="runners"
+    )
     host = models.CharField(max_length=255)
     pid = models.PositiveIntegerField()
     tier = models.CharField(max_length=2)  # highest sandbox tier that its probe proved
@@ -63,7 +65,7 @@ class Runner(models.Model):
     stopped_at = models.DateTimeField(null=True, blank=True)
 
     def __str__(self) -> str:
-        return f"{self.device_id} on {self.host}:{self.pid}"
+        return f"{self.device or 'check'} on {self.host}:{self.pid}"
 
 
 class EvaluationStatus(models.TextChoices):
@@ -82,7 +84,7 @@ class Lane(models.IntegerChoices):
 
 
 class Evaluation(models.Model):
-    """One run of one Kernel on one TaskSpec and Device. The row is the queue entry, the lease and the result."""
+    """One run of one Kernel on one TaskSpec and Device. The row is queue entry, lease and result in one."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     kernel = models.ForeignKey(Kernel, on_delete=models.PROTECT, related_name="evaluations")

@@ -20,7 +20,7 @@ ITEM_SIZE = {
     "int32": 4,
     "uint8": 1,
 }
-#: The C type of one element; 16-bit floats have no standard C++20 type, so they travel as raw bits on the CPU.
+#: The C type of one element. C++20 has no 16-bit floats, so they travel as raw bits on the CPU.
 C_TYPE = {
     "float64": "double",
     "float32": "float",

@@ -1,0 +1,18 @@
+"""Everything on one machine: ``manage.py up``."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from kernelhub.launcher import Launcher, LaunchError
+
+
+class Command(BaseCommand):
+    help = "Start PostgreSQL, Redis, the site, the runners and the worker; stop them all on Ctrl-C."
+    requires_system_checks = []  # run in the started processes, which know the database
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            Launcher(self.stdout.write).run()
+        except LaunchError as error:
+            raise CommandError(str(error)) from None

@@ -1,0 +1,124 @@
+"""Seeing one evaluation through: claim, supervise, store. Runs in a runner's process."""
+
+import logging
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.conf import settings
+
+from runners.contract.job import DeviceTarget, Job
+from runners.contract.spec import TaskSpec
+from runners.contract.vocabulary import DeviceKind, Language, Mode, Verdict
+from runners.models import Evaluation, Runner
+from runners.services import evaluations
+from runners.supervisor.client import run_job
+
+logger = logging.getLogger(__name__)
+
+#: Least seconds between two stored "activity" events; every other event is stored at once.
+_ACTIVITY_INTERVAL = 0.25
+
+
+@dataclass
+class RunnerContext:
+    """What this process serves."""
+
+    runner: Runner
+    target: DeviceTarget | None  # None for the compile-only worker, which takes the evaluation's own device
+    shutting_down: threading.Event = field(default_factory=threading.Event)
+
+
+_context: RunnerContext | None = None
+
+
+def become_runner(context: RunnerContext) -> None:
+    global _context
+    _context = context
+
+
+def current_runner() -> RunnerContext:
+    if _context is None:
+        raise RuntimeError("this process is no runner: start one with manage.py runner")
+    return _context
+
+
+def run_next(queue: str, context: RunnerContext) -> bool:
+    """Claim and run one evaluation of ``queue``. False when none waits."""
+    if context.shutting_down.is_set():
+        return False
+    evaluation = evaluations.claim_next(queue=queue, runner=context.runner)
+    if evaluation is None:
+        return False
+    _run(evaluation, context)
+    return True
+
+
+def _run(evaluation: Evaluation, context: RunnerContext) -> None:
+    watch = _Watch(evaluation, context)
+    try:
+        result: Mapping[str, Any] = run_job(
+            _job_of(evaluation, context), on_event=watch.on_event, should_stop=watch.should_stop
+        )
+    except Exception as error:
+        # Whatever is wrong in our own code must not leave the row running until its lease ends.
+        logger.exception("evaluation %s failed inside KernelHub", evaluation.pk)
+        result = internal_error(evaluation, f"KernelHub failed, not the kernel: {type(error).__name__}.")
+    if context.shutting_down.is_set() and result["verdict"] == Verdict.CANCELLED and not watch.lost:
+        evaluations.give_back(evaluation=evaluation)
+    elif not evaluations.finish(evaluation=evaluation, result=result):
+        logger.warning("evaluation %s was taken up elsewhere; this verdict is dropped", evaluation.pk)
+
+
+class _Watch:
+    """The two callbacks of a run: storing what happens, and noticing that it must stop."""
+
+    def __init__(self, evaluation: Evaluation, context: RunnerContext) -> None:
+        self._evaluation = evaluation
+        self._context = context
+        self._next_lease = time.monotonic() + settings.LEASE_SECONDS / 6
+        self._last_activity = float("-inf")
+        self.lost = False
+
+    def on_event(self, event: Mapping[str, Any]) -> None:
+        now = time.monotonic()
+        if event["type"] == "activity":
+            if now - self._last_activity < _ACTIVITY_INTERVAL:
+                return
+            self._last_activity = now
+        if event["type"] != "result":
+            evaluations.record_event(evaluation=self._evaluation, event=event)
+
+    def should_stop(self) -> bool:
+        if self._context.shutting_down.is_set() or self.lost:
+            return True
+        # A cancel is noticed within a second; the lease is only written when a sixth of it has passed.
+        now = time.monotonic()
+        if now < self._next_lease:
+            asked = Evaluation.objects.filter(pk=self._evaluation.pk, cancel_requested_at__isnull=False)
+            return asked.exists()
+        self._next_lease = now + settings.LEASE_SECONDS / 6
+        self.lost = not evaluations.extend_lease(evaluation=self._evaluation)
+        return self.lost
+
+
+def _job_of(evaluation: Evaluation, context: RunnerContext) -> Job:
+    device = evaluation.device
+    target = context.target or DeviceTarget(DeviceKind(device.kind), facts=device.facts)
+    return Job(
+        evaluation=str(evaluation.pk),
+        spec=TaskSpec.from_document(evaluation.spec.document),
+        language=Language(evaluation.kernel.language),
+        source=evaluation.kernel.source,
+        mode=Mode(evaluation.mode),
+        target=DeviceTarget(target.kind, target.index, target.cores, device.facts, device.ceilings),
+        data_dir=str(settings.DATA_DIR / "engine"),
+        required_tier=settings.REQUIRED_TIER if evaluation.mode == Mode.RANKED else "T0",
+    )
+
+
+def internal_error(evaluation: Evaluation, reason: str) -> dict[str, Any]:
+    """The result of a run that never got to one."""
+    return {"verdict": Verdict.INTERNAL_ERROR, "reason": reason, "device_seconds": 0.0}

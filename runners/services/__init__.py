@@ -1,0 +1,1 @@
+"""Writes of the measuring side. Every status change is a conditional UPDATE."""

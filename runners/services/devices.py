@@ -1,0 +1,63 @@
+"""Registering devices and the processes that serve them."""
+
+import os
+import socket
+from collections.abc import Mapping
+from typing import Any
+
+import psutil
+from django.utils import timezone
+
+from runners.devices import DetectedDevice
+from runners.models import Device, Runner
+from runners.services.sweeping import release_runner
+from runners.signals import device_registered
+
+
+def register_device(*, detected: DetectedDevice) -> Device:
+    """The device's row with fresh facts. Whether it is open stays as the operator left it."""
+    device, _ = Device.objects.update_or_create(
+        slug=detected.slug,
+        defaults={"kind": detected.kind, "name": detected.name, "facts": dict(detected.facts)},
+    )
+    return device
+
+
+def store_ceilings(*, device: Device, ceilings: Mapping[str, Any]) -> None:
+    device.ceilings = dict(ceilings)
+    device.calibrated_at = timezone.now()
+    device.save(update_fields=["ceilings", "calibrated_at"])
+
+
+def register_runner(*, device: Device | None, tier: str, layers: Mapping[str, str]) -> Runner:
+    """This process as a runner, of compile-only work if there is no device.
+
+    Dead runners of this host are released first, so that their work need not wait for its lease.
+    """
+    host = socket.gethostname()
+    for other in Runner.objects.filter(host=host, stopped_at=None):
+        if not _is_alive(other):
+            release_runner(runner=other)
+    runner = Runner.objects.create(
+        device=device,
+        host=host,
+        pid=os.getpid(),
+        tier=tier,
+        layers=dict(layers),
+        heartbeat_at=timezone.now(),
+    )
+    if device is not None:
+        device_registered.send(sender=Device, device=device)
+    return runner
+
+
+def heartbeat(*, runner: Runner) -> None:
+    Runner.objects.filter(pk=runner.pk).update(heartbeat_at=timezone.now())
+
+
+def _is_alive(runner: Runner) -> bool:
+    """Whether a runner of this host still runs. A process id that began later belongs to somebody else."""
+    try:
+        return psutil.Process(runner.pid).create_time() <= runner.started_at.timestamp()
+    except psutil.NoSuchProcess:
+        return False

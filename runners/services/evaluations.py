@@ -1,0 +1,174 @@
+"""The life of an evaluation row: queued → running → finished.
+
+A running row is fenced by (runner, attempts): a runner that lost its lease can no longer write to it, so that
+every evaluation gets exactly one verdict, whoever dies when.
+"""
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import F
+from django.utils import timezone
+
+from runners.contract import progress
+from runners.contract.vocabulary import Mode, Verdict
+from runners.models import Device, Evaluation, EvaluationStatus, Kernel, Lane, Runner, SpecDocument
+from runners.services.queue import CHECK_QUEUE, ring
+from runners.signals import evaluation_finished, evaluation_progressed
+
+QUEUED, RUNNING, FINISHED = EvaluationStatus.QUEUED, EvaluationStatus.RUNNING, EvaluationStatus.FINISHED
+
+
+def enqueue(*, kernel: Kernel, spec: SpecDocument, device: Device, mode: Mode, lane: Lane) -> Evaluation:
+    """A queued evaluation. Its queue is rung when the surrounding transaction commits."""
+    is_check = mode == Mode.CHECK
+    evaluation = Evaluation.objects.create(
+        kernel=kernel,
+        spec=spec,
+        device=device,
+        mode=mode,
+        queue=CHECK_QUEUE if is_check else device.slug,
+        lane=Lane.CHECK if is_check else lane,
+        progress=progress.empty(),
+    )
+    transaction.on_commit(lambda: ring(evaluation.queue))
+    return evaluation
+
+
+def claim_next(*, queue: str, runner: Runner) -> Evaluation | None:
+    """The next waiting evaluation of ``queue``, now leased to ``runner``; None when nothing waits."""
+    with transaction.atomic():
+        waiting = (
+            Evaluation.objects.select_for_update(skip_locked=True)
+            .filter(queue=queue, status=QUEUED)
+            .order_by("lane", "queued_at")
+            .values_list("pk", flat=True)
+            .first()
+        )
+        if waiting is None:
+            return None
+        now = timezone.now()
+        Evaluation.objects.filter(pk=waiting, status=QUEUED).update(
+            status=RUNNING,
+            runner=runner,
+            tier=runner.tier,
+            attempts=F("attempts") + 1,
+            lease_expires_at=now + timedelta(seconds=settings.LEASE_SECONDS),
+            started_at=now,
+            seq=F("seq") + 1,
+            progress=progress.empty(),
+        )
+    evaluation = Evaluation.objects.select_related("kernel", "spec", "device").get(pk=waiting)
+    evaluation_progressed.send(sender=Evaluation, evaluation=evaluation)
+    return evaluation
+
+
+def extend_lease(*, evaluation: Evaluation) -> bool:
+    """Keep the lease. False when it was lost or a cancel was asked for: the run must stop."""
+    held = _held(evaluation).filter(cancel_requested_at=None)
+    until = timezone.now() + timedelta(seconds=settings.LEASE_SECONDS)
+    return held.update(lease_expires_at=until) == 1
+
+
+def record_event(*, evaluation: Evaluation, event: Mapping[str, Any]) -> None:
+    """Fold one event of the supervisor into the stored progress. Ignored once the lease is lost."""
+    evaluation.progress = progress.apply(evaluation.progress, event)
+    if event["type"] == "stage":
+        evaluation.stage = event["stage"]
+    written = _held(evaluation).update(progress=evaluation.progress, stage=evaluation.stage, seq=F("seq") + 1)
+    if written:
+        evaluation.seq += 1
+        evaluation_progressed.send(sender=Evaluation, evaluation=evaluation)
+
+
+def finish(*, evaluation: Evaluation, result: Mapping[str, Any]) -> bool:
+    """Store the verdict of a running evaluation. False when another runner holds it by now."""
+    with transaction.atomic():
+        return _finish(
+            _held(evaluation),
+            verdict=Verdict(result["verdict"]),
+            reason=result["reason"],
+            result=dict(result),
+            device_seconds=F("device_seconds") + float(result["device_seconds"]),
+        )
+
+
+def give_back(*, evaluation: Evaluation) -> bool:
+    """Queue a running evaluation again, as if it had not been started: its runner is shutting down."""
+    with transaction.atomic():
+        given = _held(evaluation).update(attempts=F("attempts") - 1, **_waiting())
+        transaction.on_commit(lambda: ring(evaluation.queue))
+    return given == 1
+
+
+def request_cancel(*, evaluation: Evaluation) -> bool:
+    """Cancel a queued evaluation at once, ask a running one to stop. False when it had finished before."""
+    with transaction.atomic():
+        queued = Evaluation.objects.filter(pk=evaluation.pk, status=QUEUED)
+        if _finish(queued, verdict=Verdict.CANCELLED, reason="Cancelled before it started."):
+            return True
+        # The race that remains: a run that finishes right now keeps its verdict.
+        running = Evaluation.objects.filter(pk=evaluation.pk, status=RUNNING)
+        return running.update(cancel_requested_at=timezone.now(), seq=F("seq") + 1) == 1
+
+
+def take_up_abandoned(*, evaluation: Evaluation, max_attempts: int) -> None:
+    """Queue a running evaluation whose runner is gone again, or end it after its last attempt."""
+    with transaction.atomic():
+        held = _held(evaluation)
+        if evaluation.cancel_requested_at is not None:
+            _finish(held, verdict=Verdict.CANCELLED, reason="Cancelled.")
+        elif evaluation.attempts >= max_attempts:
+            reason = (
+                f"Gave up after {evaluation.attempts} attempts: each time the runner went silent "
+                "while this kernel was running."
+            )
+            _finish(held, verdict=Verdict.INTERNAL_ERROR, reason=reason)
+        elif held.update(**_waiting()):
+            transaction.on_commit(lambda: ring(evaluation.queue))
+            evaluation.refresh_from_db()
+            transaction.on_commit(
+                lambda: evaluation_progressed.send(sender=Evaluation, evaluation=evaluation)
+            )
+
+
+def _held(evaluation: Evaluation) -> "Any":
+    """The row, as long as the same attempt of the same runner holds it."""
+    return Evaluation.objects.filter(
+        pk=evaluation.pk, status=RUNNING, runner_id=evaluation.runner_id, attempts=evaluation.attempts
+    )
+
+
+def _waiting() -> dict[str, Any]:
+    return {
+        "status": QUEUED,
+        "runner": None,
+        "lease_expires_at": None,
+        "started_at": None,
+        "stage": "",
+        "progress": progress.empty(),
+        "seq": F("seq") + 1,
+    }
+
+
+def _finish(rows: Any, *, verdict: Verdict, reason: str, **fields: Any) -> bool:
+    """Conditional end of the one row in ``rows``, with the signal inside the caller's transaction."""
+    pk = rows.values_list("pk", flat=True).first()
+    now = timezone.now()
+    ended = rows.update(
+        status=FINISHED,
+        verdict=verdict,
+        reason=reason,
+        finished_at=now,
+        lease_expires_at=None,
+        seq=F("seq") + 1,
+        **fields,
+    )
+    if not ended:
+        return False
+    evaluation = Evaluation.objects.select_related("device", "spec", "kernel").get(pk=pk)
+    evaluation_finished.send(sender=Evaluation, evaluation=evaluation)
+    return True

@@ -1,0 +1,93 @@
+"""The life of a runner process: consume one queue, beat, stop on a signal without losing work."""
+
+import fcntl
+import logging
+import os
+import signal
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
+from typing import IO
+
+import dramatiq
+from django.db import close_old_connections
+
+from runners import tasks
+from runners.execution import RunnerContext, become_runner
+from runners.services.devices import heartbeat
+from runners.services.queue import ring
+from runners.services.sweeping import release_runner
+
+logger = logging.getLogger(__name__)
+
+HEARTBEAT_SECONDS = 5
+#: A runner that has not beaten for this long counts as offline.
+OFFLINE_AFTER_SECONDS = 20
+
+
+class InstanceTaken(RuntimeError):
+    """Another runner of this host serves the same device instance."""
+
+
+def lock_instance(folder: Path, name: str) -> IO[str]:
+    """Hold the one lock of a device instance; keep the returned file open. Raises InstanceTaken."""
+    folder.mkdir(parents=True, exist_ok=True)
+    file = (folder / f"{name.replace(':', '-')}.lock").open("w")
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        file.close()
+        raise InstanceTaken(f"{name} is served by another runner on this host already") from error
+    return file
+
+
+def serve(
+    context: RunnerContext, queue: str, every: Callable[[], None] | None = None, seconds: float = 5
+) -> None:
+    """Serve ``queue`` until SIGTERM or SIGINT, calling ``every`` each ``seconds`` seconds.
+
+    On a signal the evaluation under way is stopped and queued again, uncounted.
+    """
+    become_runner(context)
+    stop = threading.Event()
+
+    def on_signal(number: int, frame: FrameType | None) -> None:
+        context.shutting_down.set()
+        stop.set()
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, on_signal)
+    broker = tasks.evaluate_next.broker
+    broker.declare_queue(queue)
+    # One thread: one evaluation at a time on a device, and a dead thread ends the process (dramatiq#445).
+    worker = dramatiq.Worker(broker, queues={queue}, worker_threads=1, worker_timeout=200)
+    worker.start()
+    beat = threading.Thread(target=_beat, args=(context, stop), name="heartbeat", daemon=True)
+    beat.start()
+    ring(queue)
+    logger.info("serving %s, tier %s", queue, context.runner.tier)
+    parent = os.getppid()
+    while not stop.wait(seconds):
+        if every is not None:
+            close_old_connections()
+            every()
+        if os.getppid() != parent:
+            logger.warning("the launcher is gone, stopping")
+            context.shutting_down.set()
+            break
+    stop.set()
+    worker.stop(timeout=30_000)
+    beat.join(timeout=HEARTBEAT_SECONDS)
+    close_old_connections()
+    release_runner(runner=context.runner)
+
+
+def _beat(context: RunnerContext, stop: threading.Event) -> None:
+    while not stop.wait(HEARTBEAT_SECONDS):
+        close_old_connections()
+        try:
+            heartbeat(runner=context.runner)
+        except Exception:
+            # A database that is away for a moment must not end the beat; the next one tells.
+            logger.exception("heartbeat failed")
