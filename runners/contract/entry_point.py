@@ -10,7 +10,8 @@ ENTRY_POINT = "kernel"
 def declaration(spec: TaskSpec, language: Language) -> str:
     """The declaration a ``cpp`` or ``cuda`` submission must define, as source text.
 
-    Inputs come first, then outputs, then the sizes, each in the order of the task file; on CUDA the stream last.
+    Inputs come first, then outputs, then the sizes, each in the order of the task file;
+    on CUDA the stream last.
     """
     types = CUDA_TYPE if language == Language.CUDA else C_TYPE
     parameters = [f"const {types[tensor.dtype]}* {tensor.name}" for tensor in spec.inputs]

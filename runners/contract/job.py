@@ -21,7 +21,7 @@ class DeviceTarget:
 
 @dataclass(frozen=True)
 class Job:
-    """One evaluation. ``data_dir`` holds the compile cache and the scratch folders; the child never sees it."""
+    """One evaluation. ``data_dir`` holds compile cache and scratch folders; the child never sees it."""
 
     evaluation: str  # id, for messages only
     spec: TaskSpec

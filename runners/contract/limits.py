@@ -15,7 +15,7 @@ MAX_ATTEMPTS = 3
 
 @dataclass(frozen=True)
 class ModeLimits:
-    """Seconds. ``deadline`` ends the whole evaluation; ``case_timing`` is spent on timing one benchmark case."""
+    """Seconds. ``deadline`` ends the evaluation; ``case_timing`` is spent on timing one benchmark case."""
 
     deadline: float
     compile: float
