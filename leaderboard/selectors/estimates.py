@@ -46,7 +46,7 @@ def reservations(spec_digest: str, device_ids: list[int]) -> dict[tuple[int, str
 
 
 def usual_seconds(queues: list[str]) -> dict[tuple[str, str], float]:
-    """Average wall seconds of recent runs per (queue, mode); guessed from the deadline where there are none."""
+    """Average wall seconds of recent runs per (queue, mode), or a guess from the deadline."""
     averages = {
         (row["queue"], row["mode"]): row["average"].total_seconds()
         for row in Evaluation.objects.filter(

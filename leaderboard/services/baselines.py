@@ -1,0 +1,79 @@
+"""Baselines: the task's own reference, entered on every board as a kernel like any other."""
+
+from django.db import transaction
+
+from leaderboard.models import Baseline, Submission, TaskVersion
+from leaderboard.selectors.specs import spec_of
+from runners.contract.vocabulary import DeviceKind, Language, Mode, Verdict
+from runners.models import Device, EvaluationStatus, Lane
+from runners.services import evaluations, kernels
+
+#: Appended to the reference's source. The wrapper costs a call, as it would cost any submission.
+_ENTRY = {
+    Baseline.EAGER: "\n\ndef kernel(*inputs):\n    return reference(*inputs)\n",
+    Baseline.COMPILED: "\n\nimport torch\n\nkernel = torch.compile(reference)\n",
+}
+#: Verdicts that say nothing about the baseline: it is measured again.
+_NO_ANSWER = (Verdict.INTERNAL_ERROR, Verdict.CANCELLED)
+
+
+def baseline_source(reference: str, baseline: Baseline) -> str:
+    """The Python submission that runs ``reference`` as it is, or compiled."""
+    return reference.rstrip("\n") + "\n" + _ENTRY[baseline]
+
+
+@transaction.atomic
+def enqueue_missing(device: Device) -> int:
+    """Queue a ranked run of each baseline that ``device`` lacks on a current version; returns how many."""
+    # Two runners of one device start together: the second waits here and finds nothing missing. no_key lets
+    # others go on queueing work for the device.
+    Device.objects.select_for_update(no_key=True).only("pk").get(pk=device.pk)
+    existing = {
+        (submission.version_id, submission.baseline): submission
+        for submission in Submission.objects.filter(device=device)
+        .exclude(baseline="")
+        .select_related("evaluation")
+        .defer("evaluation__result", "evaluation__progress")
+    }
+    queued = 0
+    for version in TaskVersion.objects.filter(is_current=True, task__is_open=True).select_related(
+        "spec", "task"
+    ):
+        spec = spec_of(version)
+        if DeviceKind(device.kind) not in spec.device_kinds:
+            continue
+        for baseline in Baseline:
+            old = existing.get((version.pk, baseline))
+            if old is None or _is_void(old):
+                _enter(version, device, baseline, baseline_source(spec.reference, baseline), old)
+                queued += 1
+    return queued
+
+
+def _is_void(submission: Submission) -> bool:
+    evaluation = submission.evaluation
+    return evaluation.status == EvaluationStatus.FINISHED and evaluation.verdict in _NO_ANSWER
+
+
+def _enter(
+    version: TaskVersion, device: Device, baseline: Baseline, source: str, old: Submission | None
+) -> None:
+    evaluation = evaluations.enqueue(
+        kernel=kernels.store_kernel(language=Language.PYTHON, source=source),
+        spec=version.spec,
+        device=device,
+        mode=Mode.RANKED,
+        lane=Lane.BASELINE,
+    )
+    if old is not None:
+        Submission.objects.filter(pk=old.pk).update(evaluation=evaluation, kernel=evaluation.kernel)
+        return
+    Submission.objects.create(
+        baseline=baseline,
+        version=version,
+        device=device,
+        kernel=evaluation.kernel,
+        mode=Mode.RANKED,
+        evaluation=evaluation,
+        is_public=True,
+    )

@@ -1,0 +1,162 @@
+"""Checks of a submitted source that need no compiler: cheap ones first, each with the line at fault."""
+
+import ast
+import re
+from pathlib import PurePosixPath
+
+from leaderboard.services.errors import Refusal
+from runners.contract.entry_point import ENTRY_POINT, declaration, python_signature
+from runners.contract.limits import MAX_SOURCE_BYTES
+from runners.contract.spec import TaskSpec
+from runners.contract.vocabulary import SUFFIXES, Language
+
+_BOM = "\ufeff"
+_BLOCKS = (ast.If, ast.Try, ast.With, ast.For, ast.While)
+#: What can begin a token that matters: comments, strings, characters, names and numbers.
+_TOKEN = re.compile(r"""//|/\*|"|'|[A-Za-z_]\w*|\d[\w']*""")
+_STRING = re.compile(r'"(?:\\.|[^"\\\n])*"?', re.DOTALL)
+_CHARACTER = re.compile(r"'(?:\\.|[^'\\\n])*'?", re.DOTALL)
+_RAW_DELIMITER = re.compile(r'"([^()\\\s]{0,16})\(')
+_CALL = re.compile(r"\s*\(")
+
+
+def read_source(source: bytes | str) -> str:
+    """The text of a source, with its byte-order mark and carriage returns before newlines dropped.
+
+    Browsers send CRLF from forms; without this one kernel would get two digests. Nothing else is changed.
+    Raises Refusal: too_large, not_utf8, nul_byte, empty.
+    """
+    try:
+        raw = source.encode() if isinstance(source, str) else bytes(source)
+        if len(raw) > MAX_SOURCE_BYTES:
+            raise Refusal(
+                "too_large", f"The source has {len(raw):,} bytes; at most {MAX_SOURCE_BYTES:,} are allowed."
+            )
+        text = raw.decode()
+    except UnicodeDecodeError as error:
+        line = error.object[: error.start].count(b"\n") + 1
+        raise Refusal(
+            "not_utf8", f"The source is not UTF-8: byte {error.start} on line {line} is invalid.", line
+        ) from None
+    except UnicodeEncodeError as error:
+        line = error.object[: error.start].count("\n") + 1
+        raise Refusal(
+            "not_utf8", f"The source is not UTF-8: line {line} holds half a character.", line
+        ) from None
+    if "\0" in text:
+        line = text[: text.index("\0")].count("\n") + 1
+        raise Refusal("nul_byte", f"The source holds a NUL byte on line {line}.", line)
+    text = text.removeprefix(_BOM).replace("\r\n", "\n")
+    if not text.strip():
+        raise Refusal("empty", "The source is empty.")
+    return text
+
+
+def read_language(language: str, filename: str) -> Language:
+    """The language chosen, or told by the file name when none is.
+
+    Raises Refusal: language_unknown, language_mismatch.
+    """
+    suffix = PurePosixPath(filename).suffix.lower()
+    told = next((item for item, suffixes in SUFFIXES.items() if suffix in suffixes), None)
+    if not language and told:
+        return told
+    try:
+        chosen = Language(language)
+    except ValueError:
+        known = ", ".join(Language)
+        raise Refusal("language_unknown", f"{language!r} is no language; choose one of {known}.") from None
+    if suffix and told != chosen:
+        expected = " or ".join(SUFFIXES[chosen])
+        raise Refusal(
+            "language_mismatch", f"The file ends in {suffix}, but a {chosen} source ends in {expected}."
+        )
+    return chosen
+
+
+def check_entry_point(text: str, language: Language, spec: TaskSpec) -> None:
+    """Raises Refusal: syntax_error, entry_point_missing."""
+    if language == Language.PYTHON:
+        if not _defines_python(text):
+            raise Refusal(
+                "entry_point_missing",
+                f"The source defines no function {ENTRY_POINT} at its top level; the task calls "
+                f"{python_signature(spec)}.",
+            )
+    elif not _mentions_function(text):
+        raise Refusal(
+            "entry_point_missing",
+            f"The source defines no function {ENTRY_POINT}; the task calls {declaration(spec, language)}",
+        )
+
+
+def _defines_python(text: str) -> bool:
+    try:
+        module = ast.parse(text)
+    except SyntaxError as error:
+        raise Refusal("syntax_error", f"Line {error.lineno}: {error.msg}.", error.lineno) from None
+    except (ValueError, RecursionError, MemoryError):
+        raise Refusal("syntax_error", "The source nests too deeply to be parsed.") from None
+    return any(_binds(statement) for statement in _statements(module.body))
+
+
+def _statements(body: list[ast.stmt]) -> list[ast.stmt]:
+    """The module's statements with those inside its if, try, with and loop blocks."""
+    found: list[ast.stmt] = []
+    waiting = list(body)
+    while waiting:
+        statement = waiting.pop()
+        found.append(statement)
+        if isinstance(statement, _BLOCKS):
+            waiting += [node for node in ast.iter_child_nodes(statement) if isinstance(node, ast.stmt)]
+            for handler in getattr(statement, "handlers", []):
+                waiting += handler.body
+    return found
+
+
+def _binds(statement: ast.stmt) -> bool:
+    match statement:
+        case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+            return name == ENTRY_POINT
+        case ast.Assign(targets=targets):
+            return any(
+                isinstance(node, ast.Name) and node.id == ENTRY_POINT
+                for target in targets
+                for node in ast.walk(target)
+            )
+        case ast.AnnAssign(target=ast.Name(id=name), value=value):
+            return name == ENTRY_POINT and value is not None
+        case ast.Import(names=names) | ast.ImportFrom(names=names):
+            return any(alias.name == "*" or (alias.asname or alias.name) == ENTRY_POINT for alias in names)
+        case _:
+            return False
+
+
+def _mentions_function(text: str) -> bool:
+    """Whether ``kernel (`` stands outside comments and strings. Linear in the text: it is a stranger's."""
+    position = 0
+    while match := _TOKEN.search(text, position):
+        found, position = match.group(), match.end()
+        if found == "//":
+            position = _after(text, "\n", position)
+        elif found == "/*":
+            position = _after(text, "*/", position)
+        elif found == '"':
+            position = _end(_STRING, text, match.start())
+        elif found == "'":
+            position = _end(_CHARACTER, text, match.start())
+        elif found.endswith("R") and (raw := _RAW_DELIMITER.match(text, position)):
+            position = _after(text, f'){raw.group(1)}"', raw.end())
+        elif found == ENTRY_POINT and _CALL.match(text, position):
+            return True
+    return False
+
+
+def _after(text: str, mark: str, position: int) -> int:
+    found = text.find(mark, position)
+    return len(text) if found < 0 else found + len(mark)
+
+
+def _end(pattern: re.Pattern[str], text: str, start: int) -> int:
+    match = pattern.match(text, start)
+    return match.end() if match else start + 1

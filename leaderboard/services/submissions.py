@@ -1,0 +1,146 @@
+"""Entering, cancelling and showing submissions."""
+
+from django.contrib.auth.models import User
+from django.core.exceptions import PermissionDenied
+from django.db import transaction
+
+from leaderboard.models import Submission, TaskVersion
+from leaderboard.selectors import estimates
+from leaderboard.selectors.options import device_refusal
+from leaderboard.selectors.specs import spec_of
+from leaderboard.services import budgets, sources
+from leaderboard.services.errors import Refusal
+from leaderboard.services.submission_limits import check_queued
+from runners.contract.spec import TaskSpec
+from runners.contract.vocabulary import LANGUAGES_OF, DeviceKind, Language, Mode
+from runners.models import Device, Lane
+from runners.services import evaluations, kernels
+
+
+def submit(
+    *,
+    user: User,
+    task_slug: str,
+    device_slug: str,
+    language: str,
+    mode: str,
+    source: bytes | str,
+    filename: str = "",
+    is_public: bool = False,
+) -> Submission:
+    """Store a kernel and queue its evaluation, all or nothing.
+
+    Raises Refusal for everything that is not accepted; its rules are listed in ``services.errors.FIELD_OF``.
+    """
+    chosen_mode = _mode(mode)
+    chosen_language = sources.read_language(language, filename)
+    text = sources.read_source(source)
+    version = _open_version(task_slug)
+    spec = spec_of(version)
+    device = _open_device(device_slug, spec)
+    _check_language(chosen_language, device, spec)
+    sources.check_entry_point(text, chosen_language, spec)
+    return _enter(user, version, device, chosen_language, chosen_mode, text, is_public)
+
+
+def cancel(*, user: User, submission: Submission) -> bool:
+    """Ask for the evaluation to stop; False when it has ended already. Raises PermissionDenied."""
+    _require_owner(user, submission)
+    return evaluations.request_cancel(evaluation=submission.evaluation)
+
+
+def set_visibility(*, user: User, submission: Submission, is_public: bool) -> Submission:
+    """Let others read the source and the run, or no longer. Raises PermissionDenied."""
+    _require_owner(user, submission)
+    Submission.objects.filter(pk=submission.pk).update(is_public=is_public)
+    submission.is_public = is_public
+    transaction.on_commit(lambda: publish_visibility(submission))
+    return submission
+
+
+@transaction.atomic
+def _enter(
+    user: User,
+    version: TaskVersion,
+    device: Device,
+    language: Language,
+    mode: Mode,
+    text: str,
+    is_public: bool,
+) -> Submission:
+    check_queued(user=user)
+    spend, seconds = None, 0.0
+    if mode != Mode.CHECK:
+        spend, budget = budgets.lock(user=user, device=device)
+        seconds = estimates.reservations(version.spec_id, [device.pk])[device.pk, str(mode)]
+        budgets.require(budget=budget, seconds=seconds, device=device)
+    evaluation = evaluations.enqueue(
+        kernel=kernels.store_kernel(language=language, source=text),
+        spec=version.spec,
+        device=device,
+        mode=mode,
+        lane=Lane.CHECK if mode == Mode.CHECK else Lane.PERSON,
+    )
+    submission = Submission.objects.create(
+        user=user,
+        version=version,
+        device=device,
+        kernel=evaluation.kernel,
+        mode=mode,
+        evaluation=evaluation,
+        is_public=is_public,
+    )
+    if spend is not None:
+        budgets.reserve(spend=spend, evaluation=evaluation, seconds=seconds)
+    return submission
+
+
+def _mode(mode: str) -> Mode:
+    try:
+        return Mode(mode)
+    except ValueError:
+        known = ", ".join(Mode)
+        raise Refusal("mode_unknown", f"{mode!r} is no mode; choose one of {known}.") from None
+
+
+def _open_version(task_slug: str) -> TaskVersion:
+    version = (
+        TaskVersion.objects.filter(task__slug=task_slug, is_current=True)
+        .select_related("task", "spec")
+        .first()
+        if _is_text(task_slug)
+        else None
+    )
+    if version is None:
+        raise Refusal("task_unknown", f"There is no task {task_slug!r}.")
+    if not version.task.is_open:
+        raise Refusal("task_closed", f"The task {version.task.title} is closed; its boards stay.")
+    return version
+
+
+def _open_device(device_slug: str, spec: TaskSpec) -> Device:
+    device = Device.objects.filter(slug=device_slug).first() if _is_text(device_slug) else None
+    if device is None:
+        raise Refusal("device_unknown", f"There is no device {device_slug!r}.")
+    if refusal := device_refusal(device, spec):
+        raise Refusal(*refusal)
+    return device
+
+
+def _check_language(language: Language, device: Device, spec: TaskSpec) -> None:
+    if language not in spec.languages:
+        known = ", ".join(spec.languages)
+        raise Refusal("language_not_in_task", f"The task {spec.slug} takes {known}, not {language}.")
+    runs = LANGUAGES_OF[DeviceKind(device.kind)]
+    if language not in runs:
+        known = ", ".join(runs)
+        raise Refusal("language_not_on_device", f"{device.name} runs {known}, not {language}.")
+
+
+def _is_text(slug: str) -> bool:
+    return "\0" not in slug  # PostgreSQL can't even be asked for one
+
+
+def _require_owner(user: User, submission: Submission) -> None:
+    if not user.is_active or not (user.is_staff or submission.user_id == user.pk):
+        raise PermissionDenied("Only the owner of a submission may change it.")
