@@ -4,6 +4,7 @@ from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
 
+from leaderboard.live.publish import publish_visibility
 from leaderboard.models import Submission, TaskVersion
 from leaderboard.selectors import estimates
 from leaderboard.selectors.options import device_refusal
