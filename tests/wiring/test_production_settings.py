@@ -1,0 +1,57 @@
+"""Production settings: complete ones pass Django's deployment checks, incomplete ones fail loudly."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+COMPLETE = {
+    "KERNELHUB_PRODUCTION": "1",
+    "SECRET_KEY": "a-key-for-this-test-only-long-enough-and-with-many-different-characters-0123456789",
+    "KERNELHUB_ALLOWED_HOSTS": "kernelhub.example",
+}
+
+
+def check_deploy(**changes: str) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, **COMPLETE, **changes}
+    command = [sys.executable, "manage.py", "check", "--deploy", "--fail-level", "WARNING"]
+    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60)
+
+
+def test_complete_production_settings_are_clean() -> None:
+    done = check_deploy()
+    assert done.returncode == 0, done.stderr
+    assert "no issues" in done.stdout
+
+
+def test_a_missing_secret_key_fails_loudly() -> None:
+    done = check_deploy(SECRET_KEY="")
+    assert done.returncode != 0
+    assert "SECRET_KEY is not set" in done.stderr
+
+
+def test_debug_is_refused_in_production() -> None:
+    done = check_deploy(KERNELHUB_DEBUG="1")
+    assert done.returncode != 0
+    assert "KERNELHUB_DEBUG must be off" in done.stderr
+
+
+def test_an_unknown_tier_is_named() -> None:
+    done = check_deploy(KERNELHUB_REQUIRED_TIER="T9")
+    assert done.returncode != 0
+    assert "T9" in done.stderr
+
+
+def test_external_servers_are_taken_from_the_environment() -> None:
+    code = "from django.conf import settings as s; print(s.DATABASES['default']['HOST'], s.REDIS_URL)"
+    environment = {
+        **os.environ,
+        "DATABASE_URL": "postgresql://somebody:secret@db.example:5433/hub",
+        "REDIS_URL": "redis://redis.example:6380/2",
+        "DJANGO_SETTINGS_MODULE": "kernelhub.settings",
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60
+    )
+    assert done.stdout.split() == ["db.example", "redis://redis.example:6380/2"], done.stderr
