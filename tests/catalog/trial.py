@@ -85,7 +85,7 @@ def oracle(spec: TaskSpec, inputs: Outputs) -> Outputs:
 
 
 def excess(spec: TaskSpec, got: Outputs, want: Outputs) -> float:
-    """The largest error as a multiple of the tolerance: at most 1 passes. Infinite on a wrong shape or NaN."""
+    """The largest error in multiples of the tolerance; at most 1 passes. Infinite on wrong shape or NaN."""
     if len(got) != len(spec.outputs):
         return float("inf")
     worst = 0.0

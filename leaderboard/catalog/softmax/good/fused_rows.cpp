@@ -1,6 +1,9 @@
 // Vectorised exponential written as a polynomial, three passes over one row while it is in cache, stores once.
+// Comparisons may be turned into selects, without which no loop holding one is vectorised.
+#pragma GCC optimize("no-trapping-math")
+
+#include <bit>
 #include <cstdint>
-#include <cstring>
 
 namespace {
 
@@ -17,15 +20,9 @@ inline float exp_nonpositive(float v) {
     p = p * r + 1.6666665459e-1f;
     p = p * r + 5.0000001201e-1f;
     p = p * r * r + r + 1.0f;
-    int32_t bits;
-    std::memcpy(&bits, &shifted, 4);
-    bits = (bits - 0x4B400000 + 127) << 23;
-    float scale;
-    std::memcpy(&scale, &bits, 4);
-    return p * scale;
+    const int32_t bits = (std::bit_cast<int32_t>(shifted) - 0x4B400000 + 127) << 23;
+    return p * std::bit_cast<float>(bits);
 }
-
-constexpr int LANES = 32;  // independent accumulators, so that the compiler can keep vectors of them
 
 }  // namespace
 
@@ -34,28 +31,18 @@ extern "C" void kernel(const float* x, float* y, int64_t rows, int64_t cols) {
     for (int64_t row = 0; row < rows; ++row) {
         const float* __restrict in = x + row * cols;
         float* __restrict out = y + row * cols;
-        float peaks[LANES], sums[LANES];
-        for (int lane = 0; lane < LANES; ++lane) peaks[lane] = in[0], sums[lane] = 0;
-        const int64_t whole = cols - cols % LANES;
-        for (int64_t col = 0; col < whole; col += LANES)
-            for (int lane = 0; lane < LANES; ++lane)
-                peaks[lane] = in[col + lane] > peaks[lane] ? in[col + lane] : peaks[lane];
-        for (int64_t col = whole; col < cols; ++col) peaks[0] = in[col] > peaks[0] ? in[col] : peaks[0];
-        float peak = peaks[0];
-        for (int lane = 1; lane < LANES; ++lane) peak = peaks[lane] > peak ? peaks[lane] : peak;
-        for (int64_t col = 0; col < whole; col += LANES)
-            for (int lane = 0; lane < LANES; ++lane) {
-                const float e = exp_nonpositive(in[col + lane] - peak);
-                out[col + lane] = e;
-                sums[lane] += e;
-            }
+        float peak = in[0];
+#pragma omp simd reduction(max : peak)
+        for (int64_t col = 0; col < cols; ++col) peak = in[col] > peak ? in[col] : peak;
         float total = 0;
-        for (int64_t col = whole; col < cols; ++col) {
-            out[col] = exp_nonpositive(in[col] - peak);
-            total += out[col];
+#pragma omp simd reduction(+ : total)
+        for (int64_t col = 0; col < cols; ++col) {
+            const float e = exp_nonpositive(in[col] - peak);
+            out[col] = e;
+            total += e;
         }
-        for (int lane = 0; lane < LANES; ++lane) total += sums[lane];
         const float factor = 1.0f / total;
+#pragma omp simd
         for (int64_t col = 0; col < cols; ++col) out[col] *= factor;
     }
 }
