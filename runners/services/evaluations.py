@@ -10,7 +10,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import F
+from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from runners.contract import progress
@@ -61,7 +61,7 @@ def claim_next(*, queue: str, runner: Runner) -> Evaluation | None:
             seq=F("seq") + 1,
             progress=progress.empty(),
         )
-    evaluation = Evaluation.objects.select_related("kernel", "spec", "device").get(pk=waiting)
+    evaluation = Evaluation.objects.select_related("kernel", "spec", "device", "runner").get(pk=waiting)
     evaluation_progressed.send(sender=Evaluation, evaluation=evaluation)
     return evaluation
 
@@ -70,7 +70,7 @@ def extend_lease(*, evaluation: Evaluation) -> bool:
     """Keep the lease. False when it was lost or a cancel was asked for: the run must stop."""
     held = _held(evaluation).filter(cancel_requested_at=None)
     until = timezone.now() + timedelta(seconds=settings.LEASE_SECONDS)
-    return held.update(lease_expires_at=until) == 1
+    return bool(held.update(lease_expires_at=until))
 
 
 def record_event(*, evaluation: Evaluation, event: Mapping[str, Any]) -> None:
@@ -101,7 +101,7 @@ def give_back(*, evaluation: Evaluation) -> bool:
     with transaction.atomic():
         given = _held(evaluation).update(attempts=F("attempts") - 1, **_waiting())
         transaction.on_commit(lambda: ring(evaluation.queue))
-    return given == 1
+    return bool(given)
 
 
 def request_cancel(*, evaluation: Evaluation) -> bool:
@@ -112,7 +112,7 @@ def request_cancel(*, evaluation: Evaluation) -> bool:
             return True
         # The race that remains: a run that finishes right now keeps its verdict.
         running = Evaluation.objects.filter(pk=evaluation.pk, status=RUNNING)
-        return running.update(cancel_requested_at=timezone.now(), seq=F("seq") + 1) == 1
+        return bool(running.update(cancel_requested_at=timezone.now(), seq=F("seq") + 1))
 
 
 def take_up_abandoned(*, evaluation: Evaluation, max_attempts: int) -> None:
@@ -135,10 +135,10 @@ def take_up_abandoned(*, evaluation: Evaluation, max_attempts: int) -> None:
             )
 
 
-def _held(evaluation: Evaluation) -> "Any":
+def _held(evaluation: Evaluation) -> QuerySet[Evaluation]:
     """The row, as long as the same attempt of the same runner holds it."""
     return Evaluation.objects.filter(
-        pk=evaluation.pk, status=RUNNING, runner_id=evaluation.runner_id, attempts=evaluation.attempts
+        pk=evaluation.pk, status=RUNNING, runner=evaluation.runner, attempts=evaluation.attempts
     )
 
 
@@ -154,7 +154,7 @@ def _waiting() -> dict[str, Any]:
     }
 
 
-def _finish(rows: Any, *, verdict: Verdict, reason: str, **fields: Any) -> bool:
+def _finish(rows: QuerySet[Evaluation], *, verdict: Verdict, reason: str, **fields: Any) -> bool:
     """Conditional end of the one row in ``rows``, with the signal inside the caller's transaction."""
     pk = rows.values_list("pk", flat=True).first()
     now = timezone.now()
