@@ -1,0 +1,78 @@
+"""One shape for every error: ``{"error": {"code", "message", "line", "field"}}``."""
+
+import logging
+from typing import Any
+
+from django.core.exceptions import ObjectDoesNotExist, PermissionDenied
+from django.core.signals import got_request_exception
+from django.http import Http404
+from rest_framework import exceptions, status
+from rest_framework.response import Response
+from rest_framework.views import set_rollback
+
+from leaderboard.services.errors import Refusal
+
+logger = logging.getLogger(__name__)
+
+#: HTTP status of refusals that are no mistake in the request itself.
+_STATUS = {
+    "over_budget": status.HTTP_429_TOO_MANY_REQUESTS,
+    "too_many_queued": status.HTTP_429_TOO_MANY_REQUESTS,
+    "task_closed": status.HTTP_409_CONFLICT,
+    "device_closed": status.HTTP_409_CONFLICT,
+}
+
+
+def handler(exception: Exception, context: dict[str, Any]) -> Response:
+    """DRF's EXCEPTION_HANDLER."""
+    response = _response(exception, context)
+    set_rollback()
+    return response
+
+
+def error_body(
+    code: str, message: str, *, line: int | None = None, field: str | None = None
+) -> dict[str, dict[str, Any]]:
+    return {"error": {"code": code, "message": message, "line": line, "field": field}}
+
+
+def _response(exception: Exception, context: dict[str, Any]) -> Response:
+    match exception:
+        case Refusal():
+            body = error_body(exception.rule, exception.message, line=exception.line, field=exception.field)
+            return Response(body, status=_STATUS.get(exception.rule, status.HTTP_400_BAD_REQUEST))
+        case exceptions.ValidationError():
+            field, message = _first(exception.detail)
+            return Response(error_body("invalid", message, field=field), status=exception.status_code)
+        case exceptions.APIException():
+            return _api_response(exception)
+        case ObjectDoesNotExist() | Http404():
+            return Response(error_body("not_found", "There is no such thing here."), status=404)
+        case PermissionDenied():
+            message = str(exception) or "You may not do this."
+            return Response(error_body("permission_denied", message), status=403)
+    # Ours. Whoever watches for failures (logs, test client, error trackers) still hears of it.
+    logger.error("API request failed", exc_info=exception)
+    got_request_exception.send(sender=None, request=context.get("request"))
+    return Response(error_body("internal_error", "KernelHub failed, not your request."), status=500)
+
+
+def _api_response(exception: exceptions.APIException) -> Response:
+    headers = {}
+    if challenge := getattr(exception, "auth_header", None):
+        headers["WWW-Authenticate"] = challenge
+    if (wait := getattr(exception, "wait", None)) is not None:
+        headers["Retry-After"] = str(int(wait) + 1)
+    code, message = exception.get_codes(), str(exception.detail)
+    return Response(error_body(str(code), message), status=exception.status_code, headers=headers)
+
+
+def _first(detail: Any, field: str | None = None) -> tuple[str | None, str]:
+    """The first complaint of a nested error and the field it is about."""
+    while isinstance(detail, (dict, list)) and detail:
+        if isinstance(detail, dict):
+            name, detail = next(iter(detail.items()))
+            field = field if name == "non_field_errors" else str(name)
+        else:
+            detail = detail[0]
+    return field, f"{field}: {detail}" if field else str(detail)

@@ -1,0 +1,164 @@
+"""Shapes of what the API tells of tasks, boards and devices. Times are seconds."""
+
+from rest_framework import serializers
+
+from leaderboard.models import Baseline
+from runners.contract.vocabulary import DeviceKind, Language
+
+
+class ErrorBody(serializers.Serializer[object]):
+    code = serializers.CharField(help_text="A stable word for programs, the rule that was broken.")
+    message = serializers.CharField(help_text="One sentence for people.")
+    line = serializers.IntegerField(allow_null=True, help_text="Line of the source at fault, from 1.")
+    field = serializers.CharField(allow_null=True, help_text="Field of the request at fault.")
+
+
+class Error(serializers.Serializer[object]):
+    error = ErrorBody()
+
+
+class LeaderOut(serializers.Serializer[object]):
+    device = serializers.CharField(source="device.slug")
+    username = serializers.CharField(allow_null=True)
+    baseline = serializers.ChoiceField([*Baseline.choices, ("", "none")])
+    seconds = serializers.FloatField()
+
+
+class TaskOut(serializers.Serializer[object]):
+    slug = serializers.CharField(source="task.slug")
+    title = serializers.CharField(source="task.title")
+    summary = serializers.CharField(source="task.summary")
+    is_open = serializers.BooleanField(source="task.is_open")
+    version = serializers.IntegerField(source="version.number")
+    spec = serializers.CharField(source="version.spec_id", help_text="Digest of the contract.")
+    leaders = LeaderOut(many=True)
+    entries = serializers.IntegerField()
+
+
+class CaseOut(serializers.Serializer[object]):
+    name = serializers.CharField()
+    role = serializers.CharField()
+    device_kind = serializers.ChoiceField([(kind, kind) for kind in DeviceKind])
+    description = serializers.CharField(source="describe")
+    sizes = serializers.DictField(child=serializers.IntegerField())
+
+
+class ToleranceOut(serializers.Serializer[object]):
+    atol = serializers.FloatField()
+    rtol = serializers.FloatField()
+
+
+class VersionOut(serializers.Serializer[object]):
+    number = serializers.IntegerField()
+    spec = serializers.CharField(source="spec_id")
+    is_current = serializers.BooleanField()
+    created_at = serializers.DateTimeField()
+
+
+class TaskDetailOut(serializers.Serializer[object]):
+    slug = serializers.CharField()
+    title = serializers.CharField()
+    summary = serializers.CharField()
+    is_open = serializers.BooleanField()
+    version = serializers.IntegerField()
+    spec = serializers.CharField(help_text="Digest of the contract.")
+    statement = serializers.CharField(help_text="Markdown.")
+    reference = serializers.CharField(help_text="Source of reference.py.")
+    languages = serializers.ListField(child=serializers.ChoiceField([(item, item) for item in Language]))
+    entry_points = serializers.DictField(
+        child=serializers.CharField(), help_text="By language: what a submission must define."
+    )
+    starters = serializers.DictField(child=serializers.CharField())
+    tolerances = serializers.DictField(child=ToleranceOut(), help_text="By output dtype.")
+    cases = CaseOut(many=True)
+    versions = VersionOut(many=True)
+
+
+class CaseColumnOut(serializers.Serializer[object]):
+    name = serializers.CharField()
+    description = serializers.CharField()
+
+
+class CaseCellOut(serializers.Serializer[object]):
+    seconds = serializers.FloatField()
+    ci_low = serializers.FloatField()
+    ci_high = serializers.FloatField()
+
+
+class BoardRowOut(serializers.Serializer[object]):
+    rank = serializers.IntegerField(allow_null=True, help_text="Null for baselines.")
+    tied = serializers.BooleanField(help_text="The rank is shared: the intervals overlap.")
+    username = serializers.CharField(allow_null=True)
+    baseline = serializers.ChoiceField([*Baseline.choices, ("", "none")])
+    seconds = serializers.FloatField(help_text="Geometric mean over the cases.")
+    ci_low = serializers.FloatField()
+    ci_high = serializers.FloatField()
+    cases = serializers.DictField(child=CaseCellOut(), source="cells", help_text="By case name.")
+    speedup = serializers.FloatField(allow_null=True, help_text="Against the eager baseline.")
+    roofline = serializers.FloatField(allow_null=True, help_text="1.0 = at the device's ceiling.")
+    language = serializers.ChoiceField([(item, item) for item in Language])
+    submission = serializers.SerializerMethodField(
+        help_text="Id of the submission where you may see it, else null."
+    )
+    created_at = serializers.DateTimeField()
+
+    def get_submission(self, row: object) -> str | None:
+        visible = getattr(row, "submission_visible", False)
+        return str(getattr(row, "submission_id", "")) if visible else None
+
+
+class BoardOut(serializers.Serializer[object]):
+    task = serializers.CharField(source="version.task.slug")
+    version = serializers.IntegerField(source="version.number")
+    device = serializers.CharField(source="device.slug")
+    seq = serializers.IntegerField(help_text="Grows with every new score.")
+    cases = CaseColumnOut(many=True)
+    rows = BoardRowOut(many=True)
+    total = serializers.IntegerField(help_text="Ranked entries, baselines apart.")
+
+
+class HistoryPointOut(serializers.Serializer[object]):
+    at = serializers.DateTimeField()
+    username = serializers.CharField()
+    seconds = serializers.FloatField()
+
+
+class DeviceOut(serializers.Serializer[object]):
+    slug = serializers.CharField(source="device.slug")
+    kind = serializers.ChoiceField([(kind, kind) for kind in DeviceKind], source="device.kind")
+    name = serializers.CharField(source="device.name")
+    is_open = serializers.BooleanField(source="device.is_open")
+    facts = serializers.JSONField(source="device.facts")
+    ceilings = serializers.JSONField(source="device.ceilings")
+    calibrated_at = serializers.DateTimeField(source="device.calibrated_at", allow_null=True)
+    online = serializers.BooleanField()
+    runners = serializers.IntegerField()
+    queued = serializers.IntegerField()
+    running = serializers.IntegerField()
+    wait_seconds = serializers.FloatField()
+    quarantine_reason = serializers.CharField(allow_blank=True)
+
+
+class ChoiceOut(serializers.Serializer[object]):
+    value = serializers.CharField()
+    label = serializers.CharField()  # type: ignore[assignment]  # DRF takes fields off the class
+    enabled = serializers.BooleanField()
+    reason = serializers.CharField(allow_blank=True, help_text="Why not, or a hint.")
+    devices = serializers.ListField(
+        child=serializers.CharField(), help_text="Devices with which this choice works."
+    )
+
+
+class BudgetOut(serializers.Serializer[object]):
+    allowance = serializers.FloatField(help_text="Device seconds a UTC day.")
+    spent = serializers.FloatField()
+    reserved = serializers.FloatField(help_text="Held for queued and running work.")
+    left = serializers.FloatField()
+    refills_at = serializers.DateTimeField()
+
+
+class OptionsOut(serializers.Serializer[object]):
+    devices = ChoiceOut(many=True)
+    languages = ChoiceOut(many=True)
+    modes = ChoiceOut(many=True)
+    budgets = serializers.DictField(child=BudgetOut(), help_text="By device; empty without log-in.")

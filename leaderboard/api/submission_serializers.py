@@ -1,0 +1,136 @@
+"""Shapes of submissions, profiles and tokens, and of what is sent to make them."""
+
+from rest_framework import serializers
+
+from leaderboard.models import ApiToken, Baseline, Submission
+from leaderboard.selectors.submissions import queue_place
+from runners.contract.vocabulary import Language, Mode, Stage, Verdict
+from runners.models import EvaluationStatus
+
+
+class SubmissionIn(serializers.Serializer[object]):
+    """A new submission. Rules about the values are the service's, so that page and API say the same."""
+
+    task = serializers.CharField(max_length=64)
+    device = serializers.CharField(max_length=80)
+    language = serializers.CharField(
+        max_length=16, required=False, default="", allow_blank=True, help_text="Told by filename if absent."
+    )
+    mode = serializers.CharField(max_length=16, required=False, default=str(Mode.RANKED))
+    source = serializers.CharField(  # type: ignore[assignment]  # DRF takes fields off the class
+        trim_whitespace=False, allow_blank=True
+    )
+    filename = serializers.CharField(max_length=255, required=False, default="", allow_blank=True)
+    is_public = serializers.BooleanField(required=False, default=False)
+
+
+class VisibilityIn(serializers.Serializer[object]):
+    is_public = serializers.BooleanField()
+
+
+class ScoreOut(serializers.Serializer[object]):
+    seconds = serializers.FloatField()
+    ci_low = serializers.FloatField()
+    ci_high = serializers.FloatField()
+    roofline = serializers.FloatField(allow_null=True)
+
+
+class SubmissionOut(serializers.Serializer[Submission]):
+    id = serializers.UUIDField()
+    username = serializers.CharField(source="user.username", default=None, allow_null=True)
+    baseline = serializers.ChoiceField([*Baseline.choices, ("", "none")])
+    task = serializers.CharField(source="version.task.slug")
+    version = serializers.IntegerField(source="version.number")
+    device = serializers.CharField(source="device.slug")
+    language = serializers.ChoiceField([(item, item) for item in Language], source="kernel.language")
+    kernel = serializers.CharField(source="kernel_id", help_text="Digest of the source.")
+    mode = serializers.ChoiceField([(item, item) for item in Mode])
+    is_public = serializers.BooleanField()
+    created_at = serializers.DateTimeField()
+    status = serializers.ChoiceField(EvaluationStatus.choices, source="evaluation.status")
+    stage = serializers.ChoiceField(
+        [("", "none"), *((item, item) for item in Stage)], source="evaluation.stage"
+    )
+    verdict = serializers.ChoiceField(
+        [("", "none"), *((item, item) for item in Verdict)], source="evaluation.verdict"
+    )
+    reason = serializers.CharField(source="evaluation.reason", allow_blank=True)
+    tier = serializers.CharField(source="evaluation.tier", allow_blank=True, help_text="Sandbox tier.")
+    started_at = serializers.DateTimeField(source="evaluation.started_at", allow_null=True)
+    finished_at = serializers.DateTimeField(source="evaluation.finished_at", allow_null=True)
+    device_seconds = serializers.FloatField(source="evaluation.device_seconds")
+    score = ScoreOut(allow_null=True, default=None)
+
+
+class QueuePlaceOut(serializers.Serializer[object]):
+    position = serializers.IntegerField(help_text="1 = next.")
+    wait_seconds = serializers.FloatField()
+
+
+class SubmissionDetailOut(SubmissionOut):
+    seq = serializers.IntegerField(source="evaluation.seq", help_text="Grows with every change.")
+    progress = serializers.JSONField(source="evaluation.progress", help_text="Stages and cases so far.")
+    queue = serializers.SerializerMethodField()
+
+    def get_queue(self, submission: Submission) -> QueuePlaceOut | None:
+        place = queue_place(submission.evaluation)
+        return QueuePlaceOut(place).data if place else None  # type: ignore[return-value]  # schema hint
+
+
+class SourceOut(serializers.Serializer[object]):
+    language = serializers.ChoiceField([(item, item) for item in Language])
+    digest = serializers.CharField()
+    source = serializers.CharField()  # type: ignore[assignment]  # DRF takes fields off the class
+
+
+class CancelOut(serializers.Serializer[object]):
+    cancelled = serializers.BooleanField(help_text="False when the evaluation had ended before.")
+
+
+class BestPlaceOut(serializers.Serializer[object]):
+    task = serializers.CharField(source="task.slug")
+    version = serializers.IntegerField(source="version_number")
+    device = serializers.CharField(source="device.slug")
+    rank = serializers.IntegerField()
+    tied = serializers.BooleanField()
+    entries = serializers.IntegerField()
+    seconds = serializers.FloatField()
+    ci_low = serializers.FloatField()
+    ci_high = serializers.FloatField()
+
+
+class ProfileOut(serializers.Serializer[object]):
+    username = serializers.CharField(source="user.username")
+    joined_at = serializers.DateTimeField(source="user.date_joined")
+    best = BestPlaceOut(many=True)
+    submissions = serializers.ListField(child=SubmissionOut(), help_text="The newest you may see.")
+
+
+class TokenIn(serializers.Serializer[object]):
+    name = serializers.CharField(max_length=80, allow_blank=True)
+    scopes = serializers.ListField(child=serializers.CharField(max_length=16), max_length=8)
+    expires_at = serializers.DateTimeField(required=False, allow_null=True, default=None)
+
+
+class TokenOut(serializers.Serializer[ApiToken]):
+    id = serializers.IntegerField()
+    name = serializers.CharField()
+    prefix = serializers.CharField()
+    scopes = serializers.ListField(child=serializers.ChoiceField(ApiToken.Scope.choices))
+    created_at = serializers.DateTimeField()
+    last_used_at = serializers.DateTimeField(allow_null=True)
+    expires_at = serializers.DateTimeField(allow_null=True)
+    revoked_at = serializers.DateTimeField(allow_null=True)
+
+
+class NewTokenOut(TokenOut):
+    token = serializers.CharField(help_text="The text of the token. It is not shown again.")
+
+
+class DeviceBudgetOut(serializers.Serializer[object]):
+    device = serializers.CharField()
+    allowance = serializers.FloatField(help_text="Device seconds a UTC day.")
+    spent = serializers.FloatField()
+    reserved = serializers.FloatField()
+    left = serializers.FloatField()
+    refills_at = serializers.DateTimeField()

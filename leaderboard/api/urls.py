@@ -1,0 +1,48 @@
+"""Addresses of the API, below /api/v1/."""
+
+from csp.constants import SELF, UNSAFE_INLINE
+from csp.decorators import csp_replace
+from django.urls import path, re_path
+from drf_spectacular.views import SpectacularJSONAPIView, SpectacularSwaggerSplitView
+
+from leaderboard.api import account_views, submission_views, task_views, views_base
+
+app_name = "api"
+
+# The schema's page comes from a package and carries a style element of its own; scripts stay forbidden.
+_docs = csp_replace({"style-src": [SELF, UNSAFE_INLINE]})(
+    SpectacularSwaggerSplitView.as_view(url_name="api:schema")
+)
+
+urlpatterns = [
+    path("tasks/", task_views.TaskList.as_view(), name="tasks"),
+    path("tasks/<slug:slug>/", task_views.TaskDetail.as_view(), name="task"),
+    path("tasks/<slug:slug>/board/", task_views.TaskBoard.as_view(), name="board"),
+    path("tasks/<slug:slug>/history/", task_views.TaskHistory.as_view(), name="history"),
+    path("tasks/<slug:slug>/options/", task_views.TaskOptions.as_view(), name="options"),
+    path("devices/", task_views.DeviceList.as_view(), name="devices"),
+    path("submissions/", submission_views.SubmissionList.as_view(), name="submissions"),
+    path("submissions/<uuid:submission_id>/", submission_views.SubmissionDetail.as_view(), name="submission"),
+    path(
+        "submissions/<uuid:submission_id>/source/",
+        submission_views.SubmissionSource.as_view(),
+        name="submission-source",
+    ),
+    path(
+        "submissions/<uuid:submission_id>/result/",
+        submission_views.SubmissionResult.as_view(),
+        name="submission-result",
+    ),
+    path(
+        "submissions/<uuid:submission_id>/cancel/",
+        submission_views.SubmissionCancel.as_view(),
+        name="submission-cancel",
+    ),
+    path("budget/", account_views.BudgetList.as_view(), name="budget"),
+    path("tokens/", account_views.TokenList.as_view(), name="tokens"),
+    path("tokens/<int:token_id>/", account_views.TokenDetail.as_view(), name="token"),
+    path("users/<str:username>/", task_views.UserDetail.as_view(), name="user"),
+    path("schema/", SpectacularJSONAPIView.as_view(), name="schema"),
+    path("docs/", _docs, name="docs"),
+    re_path(r"", views_base.NothingHere.as_view()),
+]
