@@ -1,0 +1,73 @@
+"""Parts of a result document as tables. Columns come from the compiler and differ per language."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django import template
+
+from leaderboard.templatetags.formats import NONE, bytesize, number, percent, significant
+from leaderboard.views.run import VERDICT_LABELS
+from runners.contract.vocabulary import Verdict
+
+register = template.Library()
+
+_LABELS = {
+    "registers": "Registers",
+    "shared_bytes": "Shared memory",
+    "static_shared_bytes": "Static shared memory",
+    "local_bytes": "Local memory",
+    "constant_bytes": "Constant memory",
+    "spill_bytes": "Spills",
+    "spill_stores_bytes": "Spill stores",
+    "spill_loads_bytes": "Spill loads",
+    "stack_bytes": "Stack",
+    "occupancy": "Occupancy",
+    "occupancy_limit": "Occupancy limited by",
+}
+
+
+@register.filter
+def columns(functions: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The keys of compiled functions apart from their name, in the order in which they first come."""
+    names: dict[str, None] = {}
+    for function in functions:
+        names.update(dict.fromkeys(function))
+    names.pop("name", None)
+    return list(names)
+
+
+@register.filter
+def column_label(name: str) -> str:
+    return _LABELS.get(name, name.removesuffix("_bytes").replace("_", " ").capitalize())
+
+
+@register.filter
+def cells(function: Mapping[str, Any], functions: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The values of one function under ``columns`` of all, with units."""
+    return [_cell(name, function.get(name)) for name in columns(functions)]
+
+
+@register.filter
+def pretty_json(value: Any) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False, sort_keys=True)
+
+
+@register.filter
+def verdict_label(verdict: str) -> str:
+    return VERDICT_LABELS[Verdict(verdict)] if verdict in list(Verdict) else verdict
+
+
+def _cell(name: str, value: Any) -> str:
+    if value is None:
+        return NONE
+    if isinstance(value, list | tuple):
+        return ", ".join(str(item) for item in value)
+    amount = number(value)
+    if amount is None:
+        return str(value)
+    if name.endswith("_bytes"):
+        return bytesize(amount)
+    if "occupancy" in name:
+        return percent(amount)
+    return str(value) if isinstance(value, int) else significant(amount)

@@ -1,0 +1,189 @@
+"""A run as the page draws it: one shape for a run that waits, goes on or has ended."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from leaderboard.models import Submission
+from leaderboard.selectors.submissions import QueuePlace
+from runners.contract.vocabulary import STAGES_OF, Mode, Stage, Verdict
+from runners.models import EvaluationStatus
+
+VERDICT_LABELS = {
+    Verdict.PASSED: "Passed",
+    Verdict.WRONG: "Wrong result",
+    Verdict.COMPILE_ERROR: "Compile error",
+    Verdict.RUNTIME_ERROR: "Runtime error",
+    Verdict.TIMEOUT: "Timed out",
+    Verdict.RESOURCE_LIMIT: "Resource limit",
+    Verdict.REFUSED: "Refused",
+    Verdict.CANCELLED: "Cancelled",
+    Verdict.INTERNAL_ERROR: "Internal error",
+}
+STAGE_LABELS = {
+    Stage.SCREEN: "Screen",
+    Stage.COMPILE: "Compile",
+    Stage.VERIFY: "Verify",
+    Stage.TIME: "Time",
+    Stage.PROFILE: "Profile",
+    Stage.AUDIT: "Audit",
+}
+STATUS_LABELS = {
+    "waiting": "waiting",
+    "started": "running",
+    "passed": "passed",
+    "failed": "failed",
+    "error": "error",
+    "skipped": "skipped",
+}
+
+
+@dataclass(frozen=True)
+class StageRow:
+    label: str
+    status: str  # waiting, started, passed, failed, skipped
+    seconds: float | None
+
+    @property
+    def status_label(self) -> str:
+        return STATUS_LABELS.get(self.status, self.status)
+
+
+@dataclass(frozen=True)
+class BenchmarkRow:
+    timing: Mapping[str, Any]  # contract.result.Timing
+    roofline: float | None  # floor ÷ time; 1.0 = at the device's ceiling
+
+
+@dataclass(frozen=True)
+class RunView:
+    """What ``_submission_live.html`` shows. Documents inside are those of ``runners.contract.result``."""
+
+    seq: int
+    status: str  # queued, running, finished
+    tone: str  # passed, failed, running, queued, cancelled: which colour it takes
+    heading: str
+    reason: str
+    sentence: str  # the state in one line, for screen readers and the page's title
+    stages: list[StageRow]
+    tests: list[Mapping[str, Any]]
+    tests_planned: int
+    benchmarks: list[BenchmarkRow]
+    benchmarks_planned: int
+    activity: str
+    fraction: float | None
+    place: QueuePlace | None
+    cancelling: bool
+    score: Mapping[str, Any] | None = None
+    compile: Mapping[str, Any] | None = None
+    profile: Mapping[str, Any] | None = None
+    findings: Sequence[Mapping[str, Any]] = ()
+    output: Mapping[str, Any] = field(default_factory=dict)
+    environment: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def is_finished(self) -> bool:
+        return self.status == EvaluationStatus.FINISHED
+
+    @property
+    def has_output(self) -> bool:
+        return bool(self.output.get("stdout") or self.output.get("stderr"))
+
+    @property
+    def tests_passed(self) -> int:
+        return sum(test.get("status") == "passed" for test in self.tests)
+
+
+def run_of(submission: Submission, place: QueuePlace | None = None) -> RunView:
+    """The run of ``submission``; ``place`` is its place in the queue while it waits."""
+    evaluation = submission.evaluation
+    progress: Mapping[str, Any] = evaluation.progress or {}
+    result: Mapping[str, Any] = evaluation.result or {}
+    document = result or progress
+    plan = progress.get("plan") or {}
+    tests = list(document.get("tests") or ())
+    benchmarks = [_benchmark(item) for item in document.get("benchmarks") or ()]
+    stages = _stages(Mode(submission.mode), document.get("stages") or (), evaluation.verdict)
+    tests_planned = max(len(tests), int(plan.get("tests") or 0))
+    benchmarks_planned = max(len(benchmarks), int(plan.get("benchmarks") or 0))
+    heading, tone = _heading(evaluation.status, evaluation.verdict)
+    activity = "" if evaluation.status == EvaluationStatus.FINISHED else str(progress.get("activity") or "")
+    sentence = _sentence(heading, evaluation, place, stages, len(tests), tests_planned, len(benchmarks))
+    return RunView(
+        seq=evaluation.seq,
+        status=evaluation.status,
+        tone=tone,
+        heading=heading,
+        reason=evaluation.reason,
+        sentence=sentence,
+        stages=stages,
+        tests=tests,
+        tests_planned=tests_planned,
+        benchmarks=benchmarks,
+        benchmarks_planned=benchmarks_planned,
+        activity=activity,
+        fraction=progress.get("fraction"),
+        place=place,
+        cancelling=evaluation.cancel_requested_at is not None,
+        score=result.get("score"),
+        compile=result.get("compile"),
+        profile=result.get("profile"),
+        findings=result.get("findings") or (),
+        output=result.get("output") or {},
+        environment=result.get("environment") or {},
+    )
+
+
+def _heading(status: str, verdict: str) -> tuple[str, str]:
+    if status == EvaluationStatus.QUEUED:
+        return "Queued", "queued"
+    if status == EvaluationStatus.RUNNING:
+        return "Running", "running"
+    label = VERDICT_LABELS.get(Verdict(verdict), verdict)
+    if verdict == Verdict.PASSED:
+        return label, "passed"
+    return label, "cancelled" if verdict == Verdict.CANCELLED else "failed"
+
+
+def _stages(mode: Mode, documents: Sequence[Mapping[str, Any]], verdict: str) -> list[StageRow]:
+    """Every stage of the mode, and those beyond it that ran all the same, such as the audit."""
+    known = {str(item["stage"]): item for item in documents}
+    names = [str(stage) for stage in STAGES_OF[mode]]
+    names += [name for name in known if name not in names]
+    rows = []
+    for name in names:
+        item = known.get(name, {})
+        status = str(item.get("status") or ("skipped" if verdict else "waiting"))
+        if verdict and status == "started":
+            # The run ended from outside, in this stage: cancelled, over its deadline, or its runner is gone.
+            status = "skipped" if verdict == Verdict.CANCELLED else "failed"
+        label = STAGE_LABELS[Stage(name)] if name in list(Stage) else name
+        rows.append(StageRow(label, status, item.get("seconds")))
+    return rows
+
+
+def _benchmark(timing: Mapping[str, Any]) -> BenchmarkRow:
+    floor, seconds = timing.get("floor_seconds"), timing.get("seconds")
+    return BenchmarkRow(timing, floor / seconds if floor and seconds else None)
+
+
+def _sentence(
+    heading: str,
+    evaluation: Any,
+    place: QueuePlace | None,
+    stages: Sequence[StageRow],
+    tests: int,
+    planned: int,
+    timed: int,
+) -> str:
+    if place is not None:
+        return f"Queued, place {place.position}"
+    if evaluation.status == EvaluationStatus.FINISHED:
+        return f"{heading}. {evaluation.reason}".strip()
+    current = next((stage.label for stage in stages if stage.status == "started"), "")
+    parts = [heading, current.lower()] if current else [heading]
+    if current == STAGE_LABELS[Stage.VERIFY] and planned:
+        parts.append(f"{tests} of {planned} tests")
+    if timed:
+        parts.append(f"{timed} timed")
+    return ", ".join(parts)

@@ -1,0 +1,143 @@
+"""A task: what it asks for, and who is fastest on which device."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from leaderboard.models import Task, TaskVersion
+from leaderboard.selectors import boards as board_selectors
+from leaderboard.selectors import devices as device_selectors
+from leaderboard.selectors import tasks as task_selectors
+from leaderboard.selectors.options import LANGUAGE_LABELS
+from leaderboard.selectors.specs import spec_of
+from runners.contract.entry_point import declaration, python_signature
+from runners.contract.spec import TaskSpec
+from runners.contract.vocabulary import CaseRole, DeviceKind, Language
+from runners.models import Device
+
+
+@dataclass(frozen=True)
+class EntryPoint:
+    label: str
+    text: str
+
+
+@dataclass(frozen=True)
+class CaseRow:
+    name: str
+    description: str
+    role: CaseRole
+    bytes: int  # least bytes one call moves
+    flops: int
+    fits_in_cache: str  # why it may
+
+
+@require_safe
+def task(request: HttpRequest, slug: str) -> HttpResponse:
+    version = _version(slug, request.GET.get("version"))
+    spec = spec_of(version)
+    device = _device(request.GET.get("device"), devices_of(spec))
+    kind = DeviceKind(device.kind) if device else next(iter(spec.device_kinds))
+    context = {
+        "task": version.task,
+        "version": version,
+        "versions": task_selectors.versions(version.task),
+        "spec": spec,
+        "kind": kind,
+        "entry_points": entry_points(spec),
+        "cases": [_case_row(spec, case) for role in CaseRole for case in spec.cases_for(kind, role)],
+        "device": device,
+        "devices": devices_of(spec),
+        **(_board_context(request, version, device) if device else {}),
+    }
+    return render(request, "leaderboard/task.html", context)
+
+
+@require_safe
+def board(request: HttpRequest, slug: str) -> HttpResponse:
+    """The board alone, for the page that shows it to fetch anew."""
+    version = _version(slug, request.GET.get("version"))
+    device = _device(request.GET.get("device"), devices_of(spec_of(version)))
+    if device is None:
+        raise Http404("There is no device for this task.")
+    return render(request, "leaderboard/_board.html", _board_context(request, version, device))
+
+
+def devices_of(spec: TaskSpec) -> list[Device]:
+    """Devices that have cases in ``spec``: online ones first, as their boards move."""
+    statuses = sorted(device_selectors.device_statuses(), key=lambda status: not status.online)
+    return [status.device for status in statuses if DeviceKind(status.device.kind) in spec.device_kinds]
+
+
+def entry_points(spec: TaskSpec) -> list[EntryPoint]:
+    """What a submission defines, per language of the task."""
+    return [
+        EntryPoint(
+            LANGUAGE_LABELS[language],
+            python_signature(spec) if language == Language.PYTHON else declaration(spec, language),
+        )
+        for language in spec.languages
+    ]
+
+
+def _board_context(request: HttpRequest, version: TaskVersion, device: Device) -> dict[str, Any]:
+    history = board_selectors.history(version, device)
+    found = board_selectors.board(version, device, request.user)
+    return {
+        "task": version.task,
+        "version": version,
+        "device": device,
+        "board": found,
+        "history": history,
+        "chart": {
+            "points": [
+                {
+                    "at": point.at.timestamp() * 1000,  # milliseconds, as browsers count
+                    "seconds": point.seconds,
+                    "username": point.username,
+                }
+                for point in history
+            ],
+            "baselines": [
+                {"label": row.baseline, "seconds": row.seconds} for row in found.rows if row.baseline
+            ],
+        },
+    }
+
+
+def _version(slug: str, number: str | None) -> TaskVersion:
+    """The version asked for, or the current one. A number that is none is not found, not an error."""
+    try:
+        found = task_selectors.get_task(slug)
+        if number is None:
+            return task_selectors.current_version(found)
+        if not number.isascii() or not number.isdigit() or len(number) > 9:
+            raise Http404(f"{number!r} is no version number.")
+        return task_selectors.get_version(found, int(number))
+    except Task.DoesNotExist:
+        raise Http404(f"There is no task {slug!r}.") from None
+    except TaskVersion.DoesNotExist:
+        raise Http404(f"The task {slug} has no such version.") from None
+
+
+def _device(slug: str | None, devices: list[Device]) -> Device | None:
+    if slug is None:
+        return devices[0] if devices else None
+    for device in devices:
+        if device.slug == slug:
+            return device
+    raise Http404(f"There is no device {slug!r} for this task.")
+
+
+def _case_row(spec: TaskSpec, case: Any) -> CaseRow:
+    return CaseRow(
+        case.name,
+        case.describe(),
+        case.role,
+        spec.case_bytes(case),
+        spec.case_flops(case),
+        case.fits_in_cache,
+    )

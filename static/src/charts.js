@@ -1,0 +1,82 @@
+// Charts. Each draws data that the page also holds as a table, and without this script only the table is there.
+import { Chart, Legend, LinearScale, LineController, LineElement, LogarithmicScale, PointElement, Tooltip } from "chart.js";
+import { formatDate, formatDuration } from "./format.js";
+
+Chart.register(Legend, LinearScale, LineController, LineElement, LogarithmicScale, PointElement, Tooltip);
+
+const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
+const drawn = new Set();
+
+function colour(name) {
+  // The custom properties hold light-dark(), which only a computed colour resolves.
+  const probe = document.createElement("span");
+  probe.className = `colour-${name}`;
+  document.body.append(probe);
+  const value = getComputedStyle(probe).color;
+  probe.remove();
+  return value;
+}
+
+function drawAll() {
+  for (const chart of drawn) chart.destroy();
+  drawn.clear();
+  for (const canvas of document.querySelectorAll("canvas[data-chart='best-so-far']")) {
+    const data = JSON.parse(document.getElementById(canvas.dataset.source).textContent);
+    canvas.parentElement.hidden = false;
+    drawn.add(bestSoFar(canvas, data));
+  }
+}
+
+/** A step line of the best time so far, up to now, and a level line per baseline. Times are seconds. */
+function bestSoFar(canvas, { points, baselines }) {
+  const now = Date.now();
+  const start = Math.min(...points.map((point) => point.at));
+  const margin = Math.max((now - start) * 0.02, 1000);
+  const left = start - margin;
+  const steps = points.map((point) => ({ x: point.at, y: point.seconds, username: point.username }));
+  steps.push({ x: now, y: steps.at(-1).y, username: steps.at(-1).username, isEnd: true });
+  const [line, text, quiet, accent] = ["line", "text", "quiet", "accent"].map(colour);
+  const dashes = { eager: [6, 4], compiled: [2, 3] };
+  const labels = { eager: "reference, eager", compiled: "reference, torch.compile" };
+  const font = { family: getComputedStyle(document.body).fontFamily, size: 12 };
+  return new Chart(canvas, {
+    type: "line",
+    data: {
+      datasets: [
+        { label: "best so far", data: steps, stepped: true, borderColor: accent, backgroundColor: accent, borderWidth: 2,
+          pointRadius: steps.map((step) => (step.isEnd ? 0 : 3)), pointHoverRadius: 5 },
+        ...baselines.map((baseline) => ({
+          label: labels[baseline.label] ?? baseline.label,
+          data: [{ x: left, y: baseline.seconds }, { x: now, y: baseline.seconds }],
+          borderColor: quiet, backgroundColor: quiet, borderDash: dashes[baseline.label] ?? [4, 4], borderWidth: 1.5, pointRadius: 0,
+        })),
+      ],
+    },
+    options: {
+      animation: calm ? false : { duration: 200 },
+      maintainAspectRatio: false,
+      interaction: { mode: "nearest", axis: "x", intersect: false },
+      scales: {
+        x: { type: "linear", min: left, max: now, grid: { display: false }, border: { color: line },
+          ticks: { color: quiet, font, maxTicksLimit: 6, maxRotation: 0, callback: (value) => formatDate(value, now - left) } },
+        y: { type: "logarithmic", grid: { color: line }, border: { display: false },
+          title: { display: true, text: "time of a call (log scale)", color: quiet, font },
+          ticks: { color: quiet, font, maxTicksLimit: 6, callback: (value) => formatDuration(value) } },
+      },
+      plugins: {
+        legend: { labels: { color: text, font, boxWidth: 24, boxHeight: 1 }, align: "end" },
+        tooltip: {
+          filter: (item) => !item.raw.isEnd,
+          callbacks: {
+            title: (items) => (items.length ? new Date(items[0].raw.x).toISOString().slice(0, 16).replace("T", " ") + " UTC" : ""),
+            label: (item) => `${item.raw.username ?? item.dataset.label}: ${formatDuration(item.raw.y)}`,
+          },
+        },
+      },
+    },
+  });
+}
+
+drawAll();
+for (const name of ["kernelhub:theme", "kernelhub:swapped"]) document.addEventListener(name, drawAll);
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);

@@ -1,0 +1,77 @@
+// The editor: CodeMirror in place of a text area, which stays the form's field.
+import { indentWithTab } from "@codemirror/commands";
+import { cpp } from "@codemirror/lang-cpp";
+import { python } from "@codemirror/lang-python";
+import { indentUnit, syntaxHighlighting } from "@codemirror/language";
+import { Compartment, EditorState, Prec, StateEffect, StateField } from "@codemirror/state";
+import { Decoration, EditorView, keymap } from "@codemirror/view";
+import { classHighlighter } from "@lezer/highlight";
+import { basicSetup } from "codemirror";
+
+const LANGUAGES = { python, cpp, cuda: cpp };
+
+const markError = StateEffect.define();
+const errorLine = StateField.define({
+  create: () => Decoration.none,
+  update(marks, transaction) {
+    let next = transaction.docChanged ? Decoration.none : marks;
+    for (const effect of transaction.effects) {
+      if (!effect.is(markError)) continue;
+      const line = transaction.state.doc.line(effect.value);
+      next = Decoration.set(Decoration.line({ class: "cm-error-line" }).range(line.from));
+    }
+    return next;
+  },
+  provide: (field) => EditorView.decorations.from(field),
+});
+
+/** Puts an editor before `textarea`, hides it, and keeps its value up to date through `sync()`. */
+export function makeEditor(textarea, { language, nonce, onChange, onSubmit }) {
+  const mode = new Compartment();
+  const view = new EditorView({
+    state: EditorState.create({
+      doc: textarea.value,
+      extensions: [
+        Prec.highest(keymap.of([{ key: "Mod-Enter", run: () => { onSubmit(); return true; } }])),
+        basicSetup,
+        keymap.of([indentWithTab]),
+        syntaxHighlighting(classHighlighter),
+        indentUnit.of("    "),
+        EditorState.tabSize.of(4),
+        EditorView.cspNonce.of(nonce),
+        EditorView.contentAttributes.of({
+          "aria-label": "Source",
+          "aria-describedby": textarea.getAttribute("aria-describedby") ?? "",
+          spellcheck: "false",
+        }),
+        EditorView.updateListener.of((update) => { if (update.docChanged) onChange(); }),
+        errorLine,
+        mode.of(LANGUAGES[language]?.() ?? []),
+      ],
+    }),
+  });
+  textarea.before(view.dom);
+  textarea.hidden = true;
+  return {
+    text: () => view.state.doc.toString(),
+    sync: () => { textarea.value = view.state.doc.toString(); },
+    replace(text) {
+      if (text === view.state.doc.toString()) return;
+      view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: text }, selection: { anchor: 0 } });
+    },
+    setLanguage(name) {
+      view.dispatch({ effects: mode.reconfigure(LANGUAGES[name]?.() ?? []) });
+    },
+    showError(number) {
+      const { doc } = view.state;
+      if (!(number >= 1 && number <= doc.lines)) return;
+      const { from } = doc.line(number);
+      view.dispatch({
+        selection: { anchor: from },
+        effects: [markError.of(number), EditorView.scrollIntoView(from, { y: "center" })],
+      });
+      view.focus();
+    },
+    focus: () => view.focus(),
+  };
+}
