@@ -1,0 +1,70 @@
+"""Is the order right? Pairs that differ by less than noise have no order and are left out, counted."""
+
+import math
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from surrogate.metrics.selective import average_ranks
+
+#: Two times closer than 5 % are a tie, whatever their noise.
+TIE_OCTAVES = math.log2(1.05)
+
+
+@dataclass(frozen=True)
+class PairCount:
+    right: float  # a forecast that says "equal" of an ordered pair counts half
+    pairs: int
+    ties: int  # pairs left out because the measurement does not order them
+
+    @property
+    def accuracy(self) -> float | None:
+        return self.right / self.pairs if self.pairs else None
+
+
+def is_tie(log2_ratio: float, noise: float = 0.0) -> bool:
+    """Whether a measured difference is no difference: within 5 %, or two standard errors (both octaves)."""
+    return abs(log2_ratio) < max(TIE_OCTAVES, 2 * noise)
+
+
+def against_anchor(predicted: ArrayLike, actual: ArrayLike, noise: ArrayLike) -> PairCount:
+    """Each row is the pair (anchor, kernel): is the side of 1× right? All three in octaves."""
+    guess, truth, spread = (np.asarray(item, dtype=np.float64) for item in (predicted, actual, noise))
+    ordered = ~(abs(truth) < np.maximum(TIE_OCTAVES, 2 * spread))
+    right = np.where(guess == 0, 0.5, (guess > 0) == (truth > 0))[ordered]
+    return PairCount(float(right.sum()), int(ordered.sum()), int((~ordered).sum()))
+
+
+def within_set(predicted: ArrayLike, actual: ArrayLike, noise: ArrayLike) -> PairCount:
+    """All pairs of kernels of one task and device, by their log2 speed-ups over one anchor."""
+    guess, truth, spread = (np.asarray(item, dtype=np.float64) for item in (predicted, actual, noise))
+    right, pairs, ties = 0.0, 0, 0
+    for one, other in combinations(range(len(truth)), 2):
+        difference = truth[one] - truth[other]
+        if is_tie(difference, math.hypot(spread[one], spread[other])):
+            ties += 1
+            continue
+        pairs += 1
+        stated = guess[one] - guess[other]
+        right += 0.5 if stated == 0 else float((stated > 0) == (difference > 0))
+    return PairCount(right, pairs, ties)
+
+
+def kendall(predicted: ArrayLike, actual: ArrayLike) -> float | None:
+    """Kendall's τ-b, which corrects for equals; None when either side is constant."""
+    guess, truth = np.asarray(predicted, dtype=np.float64), np.asarray(actual, dtype=np.float64)
+    upper = np.triu_indices(len(truth), k=1)
+    one = np.sign(guess[:, None] - guess[None, :])[upper]
+    other = np.sign(truth[:, None] - truth[None, :])[upper]
+    scale = math.sqrt(float((one != 0).sum()) * float((other != 0).sum()))
+    return float((one * other).sum() / scale) if scale else None
+
+
+def spearman(predicted: ArrayLike, actual: ArrayLike) -> float | None:
+    """Pearson's correlation of average ranks; None when either side is constant."""
+    one, other = average_ranks(predicted), average_ranks(actual)
+    one, other = one - one.mean(), other - other.mean()
+    scale = math.sqrt(float((one**2).sum() * (other**2).sum()))
+    return float((one * other).sum() / scale) if scale else None
