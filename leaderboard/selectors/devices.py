@@ -24,7 +24,7 @@ class DeviceStatus:
 
 
 def device_statuses() -> list[DeviceStatus]:
-    """Every device by name. Three queries, however many devices there are."""
+    """Every device by name. Four queries, however many devices there are."""
     devices = list(Device.objects.order_by("kind", "name", "pk"))
     alive = runners_alive()
     counts: dict[tuple[str, str, str], int] = defaultdict(int)

@@ -49,7 +49,7 @@ class HomePage:
 
 
 def home(viewer: Viewer = None) -> HomePage:
-    """Everything the home page shows. Eight queries, however many tasks there are."""
+    """Everything the home page shows. Nine queries, however many tasks there are."""
     return HomePage(task_cards(), device_statuses(), records(viewer))
 
 
