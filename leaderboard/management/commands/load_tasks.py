@@ -9,7 +9,7 @@ from leaderboard.services.tasks import UnknownTaskError, load_catalog
 
 
 class Command(BaseCommand):
-    help = "Load the built-in tasks. A changed contract makes a new version; old scores stay with the old one."
+    help = "Load the built-in tasks. A changed contract makes a new version."
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:

@@ -1,0 +1,195 @@
+"""The admin site. What was measured or is content-addressed can be looked at and not changed."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import Model
+from django.http import HttpRequest
+
+from leaderboard.models import (
+    Allowance,
+    ApiToken,
+    Reservation,
+    Score,
+    Spend,
+    Submission,
+    Task,
+    TaskVersion,
+)
+from runners.models import Device, Evaluation, Kernel, Runner, SpecDocument
+
+
+class ReadOnlyAdmin(admin.ModelAdmin[Any]):
+    """Rows that the site writes by itself."""
+
+    show_full_result_count = False  # COUNT(*) over all rows for nothing
+
+    def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return False
+
+
+class VersionInline(admin.TabularInline[TaskVersion, Task]):
+    model = TaskVersion
+    fields = readonly_fields = ["number", "spec", "is_current", "created_at"]
+    extra = 0
+    can_delete = False
+    show_change_link = True
+
+    def has_add_permission(self, request: HttpRequest, obj: Task | None = None) -> bool:
+        return False
+
+
+@admin.register(Task)
+class TaskAdmin(admin.ModelAdmin[Task]):
+    list_display = ["title", "slug", "position", "is_open"]
+    list_editable = ["position", "is_open"]
+    readonly_fields = ["slug", "created_at"]  # the slug is the folder's name
+    inlines = [VersionInline]
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False  # tasks come from folders, by load_tasks
+
+
+@admin.register(TaskVersion)
+class TaskVersionAdmin(ReadOnlyAdmin):
+    list_display = ["task", "number", "is_current", "created_at"]
+    list_filter = ["task", "is_current"]
+
+
+@admin.register(Submission)
+class SubmissionAdmin(ReadOnlyAdmin):
+    list_display = [
+        "id",
+        "user",
+        "baseline",
+        "version",
+        "device",
+        "mode",
+        "verdict",
+        "is_public",
+        "created_at",
+    ]
+    list_filter = ["mode", "evaluation__status", "evaluation__verdict", "version__task", "device"]
+    list_select_related = ["user", "version__task", "device", "evaluation"]
+    search_fields = ["id", "user__username", "kernel__digest"]
+    date_hierarchy = "created_at"
+
+    @admin.display(ordering="evaluation__verdict")
+    def verdict(self, submission: Submission) -> str:
+        return submission.evaluation.verdict or submission.evaluation.status
+
+
+@admin.register(Score)
+class ScoreAdmin(ReadOnlyAdmin):
+    """Scores can be deleted: a found-out cheat leaves the board that way."""
+
+    list_display = ["version", "device", "user", "baseline", "seconds", "roofline", "created_at"]
+    list_filter = ["version__task", "device"]
+    list_select_related = ["version__task", "device", "user"]
+    search_fields = ["user__username", "submission__id"]
+
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return admin.ModelAdmin.has_delete_permission(self, request, obj)
+
+
+@admin.register(Allowance)
+class AllowanceAdmin(admin.ModelAdmin[Allowance]):
+    """Budgets. The most specific row counts: user and device, user, device, everyone."""
+
+    list_display = ["__str__", "user", "device", "seconds_per_day"]
+    list_editable = ["seconds_per_day"]
+    list_filter = ["device"]
+    autocomplete_fields = ["user", "device"]
+
+
+@admin.register(Spend)
+class SpendAdmin(admin.ModelAdmin[Spend]):
+    """What was used. Editable, so that seconds lost to a fault of ours can be given back."""
+
+    list_display = ["user", "device", "day", "reserved_seconds", "spent_seconds"]
+    list_filter = ["device", "day"]
+    list_select_related = ["user", "device"]
+    search_fields = ["user__username"]
+    readonly_fields = ["user", "device", "day", "reserved_seconds"]
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+
+@admin.register(Reservation)
+class ReservationAdmin(ReadOnlyAdmin):
+    list_display = ["evaluation", "spend", "seconds"]
+    list_select_related = ["evaluation", "spend"]
+
+
+@admin.register(ApiToken)
+class ApiTokenAdmin(ReadOnlyAdmin):
+    """Tokens can be deleted, which revokes them; their digests are not shown."""
+
+    list_display = ["name", "user", "prefix", "scopes", "last_used_at", "expires_at", "revoked_at"]
+    search_fields = ["user__username", "prefix"]
+    exclude = ["digest"]
+
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return admin.ModelAdmin.has_delete_permission(self, request, obj)
+
+
+@admin.register(Device)
+class DeviceAdmin(admin.ModelAdmin[Device]):
+    """Devices register themselves; people open, close and quarantine them."""
+
+    list_display = ["name", "slug", "kind", "is_open", "quarantine_reason", "calibrated_at"]
+    list_editable = ["is_open", "quarantine_reason"]
+    readonly_fields = ["slug", "kind", "facts", "ceilings", "calibrated_at", "created_at"]
+    search_fields = ["name", "slug"]
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+
+@admin.register(Runner)
+class RunnerAdmin(ReadOnlyAdmin):
+    list_display = ["device", "host", "pid", "tier", "started_at", "heartbeat_at", "stopped_at"]
+    list_filter = ["device", "tier"]
+    list_select_related = ["device"]
+
+
+@admin.register(Evaluation)
+class EvaluationAdmin(ReadOnlyAdmin):
+    list_display = [
+        "id",
+        "mode",
+        "device",
+        "status",
+        "stage",
+        "verdict",
+        "attempts",
+        "queued_at",
+        "finished_at",
+    ]
+    list_filter = ["status", "verdict", "mode", "device", "lane"]
+    list_select_related = ["device"]
+    search_fields = ["id", "kernel__digest"]
+
+
+@admin.register(Kernel)
+class KernelAdmin(ReadOnlyAdmin):
+    list_display = ["digest", "language", "created_at"]
+    list_filter = ["language"]
+    search_fields = ["digest"]
+
+
+@admin.register(SpecDocument)
+class SpecDocumentAdmin(ReadOnlyAdmin):
+    list_display = ["digest", "slug", "created_at"]
+    search_fields = ["digest"]
+
+    @admin.display
+    def slug(self, spec: SpecDocument) -> str:
+        return str(spec.document.get("slug", ""))

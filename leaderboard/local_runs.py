@@ -1,0 +1,120 @@
+"""Evaluating a file on this machine: no web, broker or database."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from runners.devices import DetectedDevice, detect
+
+from leaderboard.catalog.loader import CATALOG, CatalogError, CatalogTask, Fixture, load, load_all
+from leaderboard.services.errors import Refusal
+from leaderboard.services.sources import check_entry_point, read_language, read_source
+from runners.contract.job import DeviceTarget, Job
+from runners.contract.result import ResultDocument
+from runners.contract.vocabulary import LANGUAGES_OF, DeviceKind, Mode, Verdict
+from runners.supervisor.client import run_job
+
+OnEvent = Callable[[dict[str, Any]], None]
+
+
+class UsageError(ValueError):
+    """What was asked for is not there; the message says what is."""
+
+
+@dataclass(frozen=True)
+class FixtureOutcome:
+    """A catalog fixture's run. A good one must pass; a wrong one must fail by its own fault."""
+
+    task: str
+    fixture: Fixture
+    is_good: bool
+    document: ResultDocument
+
+    @property
+    def as_expected(self) -> bool:
+        verdict = self.document["verdict"]
+        if self.is_good:
+            return verdict == Verdict.PASSED
+        # Faults of ours, or of whoever stopped it, prove nothing about the fixture.
+        return verdict not in (
+            Verdict.PASSED,
+            Verdict.INTERNAL_ERROR,
+            Verdict.CANCELLED,
+            Verdict.REFUSED,
+            Verdict.COMPILE_ERROR,
+        )
+
+
+def find_task(name: str) -> CatalogTask:
+    """By the name of a built-in task, or by the path of a task folder. Raises UsageError."""
+    folder = Path(name) if "/" in name else CATALOG / name
+    if not (folder / "task.toml").is_file():
+        known = ", ".join(path.parent.name for path in sorted(CATALOG.glob("*/task.toml")))
+        raise UsageError(f"there is no task {name!r} (known: {known})")
+    try:
+        return load(folder.resolve())
+    except CatalogError as error:
+        raise UsageError(str(error)) from error
+
+
+def find_device(name: str) -> DetectedDevice:
+    """By slug, kind ("cpu") or kind and index ("cuda:1"). Raises UsageError."""
+    devices = detect()
+    kind, _, index = name.partition(":")
+    for device in devices:
+        if name == device.slug or (kind == device.kind and index in ("", str(device.index))):
+            return device
+    known = ", ".join(f"{device.kind}:{device.index} ({device.slug})" for device in devices)
+    raise UsageError(f"this machine has no device {name!r} (found: {known or 'none'})")
+
+
+def run_file(
+    task: CatalogTask,
+    path: Path,
+    device: DetectedDevice,
+    mode: Mode,
+    *,
+    language: str = "",
+    data_dir: Path,
+    required_tier: str,
+    on_event: OnEvent,
+) -> ResultDocument:
+    """Evaluate the source in ``path``. Raises Refusal and UsageError before anything runs."""
+    try:
+        source = path.read_bytes()
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror}") from error
+    kind = DeviceKind(device.kind)
+    chosen = read_language(language, path.name)
+    text = read_source(source)
+    if kind not in task.spec.device_kinds:
+        raise Refusal("device_unknown", f"The task {task.slug} has no cases for {kind.upper()} devices.")
+    if chosen not in task.spec.languages:
+        raise Refusal("language_not_in_task", f"The task {task.slug} does not take {chosen}.")
+    if chosen not in LANGUAGES_OF[kind]:
+        raise Refusal("language_not_on_device", f"{device.name} does not run {chosen}.")
+    check_entry_point(text, chosen, task.spec)
+    job = Job(
+        evaluation=f"{task.slug}/{path.name}",
+        spec=task.spec,
+        language=chosen,
+        source=text,
+        mode=mode,
+        target=DeviceTarget(kind, device.index, tuple(device.cores), device.facts),
+        data_dir=str(data_dir),
+        required_tier=required_tier,
+    )
+    return run_job(job, on_event=on_event, should_stop=lambda: False)
+
+
+def fixtures_for(device: DetectedDevice, slugs: list[str]) -> list[tuple[CatalogTask, Fixture, bool]]:
+    """(task, fixture, is_good) of the catalog fixtures that run on the device, all or the named tasks'."""
+    tasks = [find_task(slug) for slug in slugs] or load_all()
+    return [
+        (task, fixture, is_good)
+        for task in tasks
+        for is_good, fixtures in ((True, task.good), (False, task.wrong))
+        for fixture in fixtures
+        if device.kind in fixture.device_kinds
+    ]

@@ -1,0 +1,119 @@
+"""``manage.py evaluate TASK FILE``: measure a kernel on this machine, without web, broker or database.
+
+Progress goes to standard error, the outcome to standard output. Exit status: 0 passed, 1 not passed, 2 usage.
+"""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from runners.devices import DetectedDevice
+
+from leaderboard import local_runs, reports
+from leaderboard.local_runs import FixtureOutcome, UsageError
+from leaderboard.services.errors import Refusal
+from runners.contract.vocabulary import Language, Mode
+
+PASSED, NOT_PASSED, USAGE = 0, 1, 2
+
+
+class Command(BaseCommand):
+    help = "Evaluate a kernel, or with --catalog every built-in good and wrong one, on this machine."
+    requires_system_checks: list[str] = []
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("task", nargs="?", help="name of a built-in task, or path of a task folder")
+        parser.add_argument("file", nargs="?", type=Path, help="the source")
+        parser.add_argument("--device", default="cpu", help='slug, kind or kind:index, e.g. "cuda:0"')
+        parser.add_argument("--mode", choices=[str(mode) for mode in Mode])
+        parser.add_argument("--language", choices=[str(item) for item in Language], default="")
+        parser.add_argument("--json", action="store_true", help="write the result document(s) as JSON")
+        parser.add_argument(
+            "--catalog",
+            action="store_true",
+            help="run every good and wrong fixture, of TASK or of all tasks, and check its verdict",
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        if not options["catalog"] and (options["task"] is None or options["file"] is None):
+            raise CommandError("name a task and a file, or give --catalog", returncode=USAGE)
+        if options["catalog"] and options["file"] is not None:
+            raise CommandError("--catalog takes no file", returncode=USAGE)
+        try:
+            device = local_runs.find_device(options["device"])
+            passed = self._catalog(options, device) if options["catalog"] else self._file(options, device)
+        except (UsageError, Refusal) as error:
+            raise CommandError(str(error), returncode=USAGE) from error
+        if not passed:
+            sys.exit(NOT_PASSED)
+
+    def _file(self, options: dict[str, Any], device: DetectedDevice) -> bool:
+        task = local_runs.find_task(options["task"])
+        mode = Mode(options["mode"] or Mode.RANKED)
+        document = local_runs.run_file(
+            task,
+            options["file"],
+            device,
+            mode,
+            language=options["language"],
+            on_event=self._show,
+            **_place(mode),
+        )
+        text = json.dumps(document, indent=2) if options["json"] else reports.result_text(document)
+        self.stdout.write(text)
+        return document["verdict"] == "passed"
+
+    def _catalog(self, options: dict[str, Any], device: DetectedDevice) -> bool:
+        mode = Mode(options["mode"] or Mode.TEST)
+        outcomes: list[FixtureOutcome] = []
+        for task, fixture, is_good in local_runs.fixtures_for(
+            device, [options["task"]] if options["task"] else []
+        ):
+            document = local_runs.run_file(
+                task, fixture.path, device, mode, on_event=lambda _event: None, **_place(mode)
+            )
+            outcomes.append(FixtureOutcome(task.slug, fixture, is_good, document))
+            self.stderr.write("  ".join(_row(outcomes[-1])))
+        if options["json"]:
+            self.stdout.write(json.dumps([_summary(outcome) for outcome in outcomes], indent=2))
+        else:
+            head = ("task", "fixture", "expected", "verdict", "", "reason")
+            self.stdout.write(reports.table([head, *map(_row, outcomes)]))
+        broken = sum(not outcome.as_expected for outcome in outcomes)
+        self.stderr.write(f"{len(outcomes)} fixtures, {broken} not as expected")
+        return bool(outcomes) and not broken
+
+    def _show(self, event: dict[str, Any]) -> None:
+        if line := reports.event_line(event):
+            self.stderr.write(line)
+
+
+def _place(mode: Mode) -> dict[str, Any]:
+    required = settings.REQUIRED_TIER if mode == Mode.RANKED else "T0"
+    return {"data_dir": settings.DATA_DIR / "engine", "required_tier": required}
+
+
+def _row(outcome: FixtureOutcome) -> tuple[str, ...]:
+    return (
+        outcome.task,
+        f"{outcome.fixture.path.parent.name}/{outcome.fixture.path.name}",
+        "pass" if outcome.is_good else "fail",
+        outcome.document["verdict"],
+        "ok" if outcome.as_expected else "BROKEN",
+        outcome.document["reason"][:100],
+    )
+
+
+def _summary(outcome: FixtureOutcome) -> dict[str, Any]:
+    return {
+        "task": outcome.task,
+        "fixture": f"{outcome.fixture.path.parent.name}/{outcome.fixture.path.name}",
+        "note": outcome.fixture.note,
+        "is_good": outcome.is_good,
+        "as_expected": outcome.as_expected,
+        "verdict": outcome.document["verdict"],
+        "reason": outcome.document["reason"],
+    }

@@ -1,0 +1,85 @@
+"""Result documents as text for a terminal. Nothing here knows the database."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+_UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
+_LOG_LINES = 20
+
+
+def duration(seconds: float | None) -> str:
+    """Four significant digits in the unit that fits: ``12.34 µs``."""
+    if seconds is None:
+        return "–"
+    factor, unit = next((item for item in _UNITS if abs(seconds) >= item[0]), _UNITS[-1])
+    return f"{seconds / factor:.4g} {unit}"
+
+
+def event_line(event: Mapping[str, Any]) -> str:
+    """One line about a progress event, empty for those not worth one."""
+    match event["type"]:
+        case "stage" if event["status"] != "started":
+            return f"{event['stage']}: {event['status']} in {duration(event.get('seconds'))}"
+        case "test":
+            return f"  {_case_line(event['case'])}"
+        case "timing":
+            return f"  {_timing_line(event['case'])}"
+        case _:
+            return ""
+
+
+def result_text(document: Mapping[str, Any]) -> str:
+    """The whole outcome: verdict, failed cases with their worst element, times, compiler output."""
+    lines = [f"verdict: {document['verdict']}" + (f" ({document['reason']})" if document["reason"] else "")]
+    for finding in document.get("findings", []):
+        lines.append(f"  line {finding['line']}: {finding['rule']}: {finding['message']}")
+    failed = [case for case in document.get("tests", []) if case["status"] != "passed"]
+    lines.append(f"tests: {len(document.get('tests', [])) - len(failed)} passed, {len(failed)} not")
+    for case in failed:
+        lines += [f"  {_case_line(case)}", *_outputs(case)]
+    for timing in document.get("benchmarks", []):
+        lines += [f"  {_timing_line(timing)}", *_outputs(timing)]
+    if score := document.get("score"):
+        roofline = score.get("roofline")
+        share = f", {roofline:.1%} of the roofline" if roofline is not None else ""
+        lines.append(f"score: {_interval(score)}{share}")
+    log = str((document.get("compile") or {}).get("log", "")).strip()
+    if log and document["verdict"] != "passed":
+        lines += ["compiler:", *(f"  {line}" for line in log.splitlines()[:_LOG_LINES])]
+    return "\n".join(lines)
+
+
+def table(rows: Iterable[tuple[str, ...]]) -> str:
+    """Columns padded to their widest cell."""
+    whole = list(rows)
+    widths = [max(len(cell) for cell in column) for column in zip(*whole, strict=True)]
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in whole
+    )
+
+
+def _case_line(case: Mapping[str, Any]) -> str:
+    message = case.get("message", "")
+    return f"{case['status']:7} {case['case']}" + (f": {message}" if message else "")
+
+
+def _timing_line(timing: Mapping[str, Any]) -> str:
+    if timing.get("seconds") is None:
+        return _case_line(timing)
+    floor = timing.get("floor_seconds")
+    share = f", {floor / timing['seconds']:.1%} of the roofline" if floor else ""
+    return f"{timing['status']:7} {timing['case']}: {_interval(timing)}{share}"
+
+
+def _interval(item: Mapping[str, Any]) -> str:
+    return f"{duration(item['seconds'])} [{duration(item['ci_low'])} to {duration(item['ci_high'])}]"
+
+
+def _outputs(case: Mapping[str, Any]) -> list[str]:
+    return [
+        f"          {error['output']}: {error['mismatches']} of {error['elements']} elements differ, "
+        f"worst at {error['worst_index']}: got {error['got']}, want {error['want']}"
+        for error in case.get("outputs", [])
+        if error["mismatches"]
+    ]
