@@ -147,6 +147,13 @@ def error_size(value: Any) -> str:
 
 
 @register.filter
+def plain(value: Any) -> str:
+    """A setting as it would be typed, e.g. ``1e-10``."""
+    amount = number(value)
+    return NONE if amount is None else f"{amount:g}"
+
+
+@register.filter
 def reltime(moment: datetime | None) -> SafeString | str:
     """How long ago, in a ``<time>`` that carries the moment itself in UTC."""
     if moment is None:

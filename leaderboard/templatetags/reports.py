@@ -29,12 +29,10 @@ _LABELS = {
 
 @register.filter
 def columns(functions: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The keys of compiled functions apart from their name, in the order in which they first come."""
-    names: dict[str, None] = {}
-    for function in functions:
-        names.update(dict.fromkeys(function))
-    names.pop("name", None)
-    return list(names)
+    """The keys of compiled functions apart from their name: known ones first; databases keep no order."""
+    names = {name for function in functions for name in function} - {"name"}
+    known = [name for name in _LABELS if name in names]
+    return known + sorted(names.difference(known))
 
 
 @register.filter

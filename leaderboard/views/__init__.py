@@ -1,1 +1,1 @@
-"""Pages. A view asks a selector or a service and renders; it decides nothing that the API would have to decide too."""
+"""Pages. A view asks a selector or a service and renders; what is allowed is decided there, as in the API."""

@@ -90,6 +90,12 @@ class RunView:
         return bool(self.output.get("stdout") or self.output.get("stderr"))
 
     @property
+    def failed_cases(self) -> list[Mapping[str, Any]]:
+        """Cases that did not pass, tests first; what a person looks for in a failed run."""
+        cases = [*self.tests, *(row.timing for row in self.benchmarks)]
+        return [case for case in cases if case.get("status") in ("failed", "error")]
+
+    @property
     def tests_passed(self) -> int:
         return sum(test.get("status") == "passed" for test in self.tests)
 

@@ -1,4 +1,4 @@
-"""The submit page: one address that shows the form, takes it, and answers both a browser and the page's script."""
+"""The submit page: one address that shows the form, takes it, and answers with or without scripts."""
 
 from dataclasses import dataclass, field
 from typing import Any, cast

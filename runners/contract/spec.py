@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
@@ -138,7 +138,7 @@ class TaskSpec:
             bytes=document["bytes"],
             flops=document["flops"],
             flops_dtype=document["flops_dtype"],
-            cases=tuple(_case(item) for item in document["cases"]),
+            cases=tuple(_case(item, document["sizes"]) for item in document["cases"]),
             reference=document["reference"],
         )
 
@@ -147,5 +147,8 @@ def _tensor(item: Mapping[str, Any]) -> TensorSpec:
     return TensorSpec(**{**item, "shape": tuple(item["shape"])})
 
 
-def _case(item: Mapping[str, Any]) -> Case:
-    return Case(**{**item, "role": CaseRole(item["role"]), "device_kind": DeviceKind(item["device_kind"])})
+def _case(item: Mapping[str, Any], order: Sequence[str]) -> Case:
+    # A database keeps no order of keys; people read sizes in the order of the task file.
+    sizes = {name: item["sizes"][name] for name in order}
+    role, device_kind = CaseRole(item["role"]), DeviceKind(item["device_kind"])
+    return Case(**{**item, "sizes": sizes, "role": role, "device_kind": device_kind})

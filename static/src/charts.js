@@ -38,6 +38,9 @@ function bestSoFar(canvas, { points, baselines }) {
   const [line, text, quiet, accent] = ["line", "text", "quiet", "accent"].map(colour);
   const dashes = { eager: [6, 4], compiled: [2, 3] };
   const labels = { eager: "reference, eager", compiled: "reference, torch.compile" };
+  // A log scale over less than a factor of five has no round numbers to mark.
+  const times = [...points, ...baselines].map((item) => item.seconds);
+  const isWide = Math.max(...times) > 5 * Math.min(...times);
   const font = { family: getComputedStyle(document.body).fontFamily, size: 12 };
   return new Chart(canvas, {
     type: "line",
@@ -59,8 +62,8 @@ function bestSoFar(canvas, { points, baselines }) {
       scales: {
         x: { type: "linear", min: left, max: now, grid: { display: false }, border: { color: line },
           ticks: { color: quiet, font, maxTicksLimit: 6, maxRotation: 0, callback: (value) => formatDate(value, now - left) } },
-        y: { type: "logarithmic", grid: { color: line }, border: { display: false },
-          title: { display: true, text: "time of a call (log scale)", color: quiet, font },
+        y: { type: isWide ? "logarithmic" : "linear", grace: "5%", grid: { color: line }, border: { display: false },
+          title: { display: true, text: isWide ? "time of a call, log scale" : "time of a call", color: quiet, font },
           ticks: { color: quiet, font, maxTicksLimit: 6, callback: (value) => formatDuration(value) } },
       },
       plugins: {
