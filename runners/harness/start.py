@@ -1,0 +1,32 @@
+"""First code inside the sandbox: closes the last doors, then hands over to the role asked for.
+
+Landlock forbids mounts, so it cannot be put on before bubblewrap has built the file system; it is put on here,
+before a byte of the submission is read.
+"""
+
+import json
+import os
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+
+from runners.harness.control import Control  # noqa: E402 - the path comes first
+from runners.sandbox import landlock, privileges, seccomp  # noqa: E402
+
+
+def main() -> None:
+    settings = json.loads(sys.argv[1])
+    sys.argv = ["kernel"]
+    os.closerange(3, settings["control"])
+    os.closerange(settings["control"] + 1, 4096)
+    privileges.no_new_privileges()
+    if settings["landlock"]:
+        landlock.restrict([path for path in settings["read"] if os.path.exists(path)], settings["write"])
+    if settings["seccomp"]:
+        seccomp.install()
+    role = __import__(f"runners.harness.{settings['role']}", fromlist=["main"])
+    role.main(Control(settings["control"]))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,28 @@
+"""Bounds of one sandbox: what the code inside may use before it is stopped."""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+GIB = 2**30
+MIB = 2**20
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """Bytes and counts. Memory is held by RLIMIT_DATA and by polling, never by RLIMIT_AS (which breaks CUDA)."""
+
+    memory: int = 8 * GIB  # private memory of all processes together
+    tmp: int = 512 * MIB  # the size of /tmp
+    shm: int = 512 * MIB  # the size of /dev/shm
+    file: int = 512 * MIB  # largest single file
+    processes: int = 64  # polled
+    threads: int = 400  # polled, all processes together
+    open_files: int = 512
+    cpu_seconds: int = 3600  # backstop; the supervisor's deadline comes first
+
+    def to_document(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+#: Compilers: no shared memory needed, and a large include must end soon.
+COMPILER_BOUNDS = Bounds(memory=3 * GIB, shm=1 * MIB, processes=32, threads=128, cpu_seconds=300)

@@ -1,0 +1,50 @@
+"""Own uid, rlimits, no_new_privs and death with the parent (T0)."""
+
+import os
+import resource
+import signal
+from collections.abc import Mapping
+
+from runners.sandbox import libc
+
+#: The uid and gid ("nobody") that submissions run under when the runner was started as root.
+NOBODY = 65534
+
+
+def die_with_parent(parent: int) -> None:
+    """SIGKILL when the parent ends. ``parent`` is its pid: one that is gone already is noticed, too."""
+    libc.prctl(libc.PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(125)
+
+
+def drop_root() -> None:
+    """Becomes NOBODY for good; does nothing when not root."""
+    if os.geteuid() != 0:
+        return
+    os.setgroups([])
+    os.setresgid(NOBODY, NOBODY, NOBODY)
+    os.setresuid(NOBODY, NOBODY, NOBODY)
+    if os.geteuid() == 0 or os.getuid() == 0:
+        raise PermissionError("still root after setuid")
+
+
+def no_new_privileges() -> None:
+    libc.prctl(libc.PR_SET_NO_NEW_PRIVS, 1)
+
+
+def limit(bounds: Mapping[str, int]) -> None:
+    """Sets the rlimits of ``Bounds``; never raises a limit above what is already set."""
+    for name, value in (
+        (resource.RLIMIT_CPU, bounds["cpu_seconds"]),
+        (resource.RLIMIT_DATA, bounds["memory"]),
+        (resource.RLIMIT_FSIZE, bounds["file"]),
+        # Polling ends the run at a fourth of it; this is the wall behind, which a bomb hits within milliseconds.
+        (resource.RLIMIT_NPROC, 4 * bounds["threads"]),
+        (resource.RLIMIT_NOFILE, bounds["open_files"]),
+        (resource.RLIMIT_CORE, 0),
+        (resource.RLIMIT_MSGQUEUE, 0),
+    ):
+        _, hard = resource.getrlimit(name)
+        value = value if hard == resource.RLIM_INFINITY else min(value, hard)
+        resource.setrlimit(name, (value, value))

@@ -1,0 +1,126 @@
+"""All descendants of a process: listing, freezing, thawing, killing, weighing. Linux /proc only."""
+
+import contextlib
+import os
+import signal
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+_RUNS_NO_MORE = frozenset("TtZX")
+
+
+class NotFrozenError(RuntimeError):
+    """A process kept running although it was told to stop."""
+
+
+@dataclass(frozen=True)
+class Weight:
+    """What a tree uses right now: bytes of private memory, processes, threads."""
+
+    memory: int
+    processes: int
+    threads: int
+
+
+def descendants(root: int) -> list[int]:
+    """Pids of all processes below ``root``, parents first; ``root`` itself is left out."""
+    found: list[int] = []
+    waiting = [root]
+    while waiting:
+        children = list(_children(waiting.pop()))
+        found += children
+        waiting += children
+    return found
+
+
+def _children(pid: int) -> Iterator[int]:
+    try:
+        for thread in os.listdir(f"/proc/{pid}/task"):
+            with open(f"/proc/{pid}/task/{thread}/children") as lines:
+                yield from map(int, lines.read().split())
+    except (FileNotFoundError, ProcessLookupError):
+        return
+
+
+def freeze(root: int, *, timeout: float = 5.0) -> list[int]:
+    """Stops every descendant of ``root`` and returns their pids once all of their threads stand still.
+
+    A stopped process cannot fork, so listing again until nothing new appears ends. Raises NotFrozenError.
+    """
+    deadline = time.monotonic() + timeout
+    stopped: list[int] = []
+    while True:
+        new = [pid for pid in descendants(root) if pid not in stopped]
+        if not new:
+            return stopped
+        _signal(new, signal.SIGSTOP)
+        for pid in new:
+            while not _stands_still(pid):
+                if time.monotonic() > deadline:
+                    raise NotFrozenError(f"process {pid} does not stop")
+                os.sched_yield()
+        stopped += new
+
+
+def thaw(pids: Iterable[int]) -> None:
+    _signal(pids, signal.SIGCONT)
+
+
+def kill(root: int) -> None:
+    """Kills every descendant. They are frozen first, so that none can fork away in between."""
+    with contextlib.suppress(NotFrozenError):
+        freeze(root, timeout=1.0)
+    _signal(descendants(root), signal.SIGKILL)
+
+
+def all_still(pids: Iterable[int]) -> bool:
+    return all(_stands_still(pid) for pid in pids)
+
+
+def run_nanoseconds(pids: Iterable[int]) -> int:
+    """CPU time that all threads of ``pids`` have had, as the scheduler counts it."""
+    total = 0
+    for pid in pids:
+        for thread in _threads(pid):
+            with (
+                contextlib.suppress(OSError, ValueError),
+                open(f"/proc/{pid}/task/{thread}/schedstat") as lines,
+            ):
+                total += int(lines.read().split()[0])
+    return total
+
+
+def weigh(root: int) -> Weight:
+    memory = threads = 0
+    pids = descendants(root)
+    for pid in pids:
+        with contextlib.suppress(OSError, ValueError), open(f"/proc/{pid}/status") as lines:
+            for line in lines:
+                if line.startswith("RssAnon:"):
+                    memory += int(line.split()[1]) * 1024
+                elif line.startswith("Threads:"):
+                    threads += int(line.split()[1])
+    return Weight(memory, len(pids), threads)
+
+
+def _threads(pid: int) -> list[str]:
+    try:
+        return os.listdir(f"/proc/{pid}/task")
+    except OSError:
+        return []
+
+
+def _stands_still(pid: int) -> bool:
+    for thread in _threads(pid):
+        with contextlib.suppress(OSError), open(f"/proc/{pid}/task/{thread}/stat", "rb") as content:
+            # The name in parentheses may hold anything, a parenthesis too: the state follows the last one.
+            if chr(content.read().rpartition(b") ")[2][0]) not in _RUNS_NO_MORE:
+                return False
+    return True
+
+
+def _signal(pids: Iterable[int], number: int) -> None:
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, number)

@@ -1,0 +1,135 @@
+"""Seccomp (T1): a denylist of system calls, assembled here as classic BPF.
+
+Denied calls fail with EPERM, so that honest libraries that merely try them carry on. Three groups:
+
+- reaching other processes or the kernel: ptrace, process_vm_*, bpf, perf, userfaultfd, io_uring, keys, modules …
+- changing the sandbox: mounts, namespaces, clocks, CPU affinity (the cores are part of the measurement)
+- waking a frozen process: a POSIX timer or an owner signal could send SIGCONT while the supervisor fills inputs
+"""
+
+import ctypes
+import errno
+import platform
+import struct
+
+from runners.sandbox import libc
+
+_X86_64 = 0xC000003E
+_X32_BIT = 0x40000000
+
+_DENIED = {
+    "ptrace": 101, "process_vm_readv": 310, "process_vm_writev": 311, "kcmp": 312, "pidfd_getfd": 438,
+    "process_madvise": 440, "move_pages": 279, "migrate_pages": 256,
+    "add_key": 248, "request_key": 249, "keyctl": 250,
+    "io_uring_setup": 425, "io_uring_enter": 426, "io_uring_register": 427,
+    "bpf": 321, "perf_event_open": 298, "userfaultfd": 323, "fanotify_init": 300, "lookup_dcookie": 212,
+    "mount": 165, "umount2": 166, "pivot_root": 155, "chroot": 161, "unshare": 272, "setns": 308,
+    "open_tree": 428, "move_mount": 429, "fsopen": 430, "fsconfig": 431, "fsmount": 432, "fspick": 433,
+    "mount_setattr": 442, "name_to_handle_at": 303, "open_by_handle_at": 304, "quotactl": 179,
+    "init_module": 175, "delete_module": 176, "finit_module": 313, "kexec_load": 246, "kexec_file_load": 320,
+    "reboot": 169, "swapon": 167, "swapoff": 168, "acct": 163, "syslog": 103, "sethostname": 170,
+    "setdomainname": 171, "iopl": 172, "ioperm": 173, "modify_ldt": 154, "uselib": 134, "vhangup": 153,
+    "settimeofday": 164, "adjtimex": 159, "clock_settime": 227, "clock_adjtime": 305,
+    "sched_setaffinity": 203, "sched_setscheduler": 144, "sched_setattr": 314, "sched_setparam": 142,
+    "timer_create": 222, "mq_notify": 244,
+}  # fmt: skip
+#: glibc falls back to clone, whose flags a filter can read, when clone3 is unknown.
+_UNKNOWN = {"clone3": 435}
+_CLONE, _SOCKET, _IOCTL, _FCNTL = 56, 41, 16, 72
+_NEW_NAMESPACES = 0x7E020000  # NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET
+_SOCKET_FAMILIES = (1, 2, 10, 16)  # unix, inet, inet6, netlink: the rest (vsock, packet …) is refused
+_TERMINAL_IOCTLS = (0x5412, 0x541C)  # TIOCSTI, TIOCLINUX: typing into the terminal of another
+_F_SETSIG = 10
+
+_LOAD, _JUMP_EQUAL, _JUMP_AT_LEAST, _JUMP_ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
+_ALLOW, _KILL = 0x7FFF0000, 0x80000000
+_DENY = 0x00050000 | errno.EPERM
+_NO_SUCH_CALL = 0x00050000 | errno.ENOSYS
+_NUMBER_AT, _ARCHITECTURE_AT = 0, 4
+
+
+def _argument_at(index: int) -> int:
+    return 16 + 8 * index  # low half, little-endian
+
+
+def _instruction(code: int, value: int, if_true: int = 0, if_false: int = 0) -> bytes:
+    return struct.pack("=HBBI", code, if_true, if_false, value)
+
+
+def _on_call(number: int, body: list[bytes]) -> list[bytes]:
+    """``body`` runs for this call only; it must return on every path."""
+    return [_instruction(_JUMP_EQUAL, number, 0, len(body)), *body]
+
+
+def program() -> bytes:
+    """The filter, as an array of ``struct sock_filter``."""
+    code = [
+        _instruction(_LOAD, _ARCHITECTURE_AT),
+        _instruction(_JUMP_EQUAL, _X86_64, 1, 0),
+        _instruction(_RETURN, _KILL),
+        _instruction(_LOAD, _NUMBER_AT),
+        _instruction(_JUMP_AT_LEAST, _X32_BIT, 0, 1),
+        _instruction(_RETURN, _KILL),
+    ]
+    for number in _DENIED.values():
+        code += _on_call(number, [_instruction(_RETURN, _DENY)])
+    for number in _UNKNOWN.values():
+        code += _on_call(number, [_instruction(_RETURN, _NO_SUCH_CALL)])
+    code += _on_call(
+        _CLONE,
+        [
+            _instruction(_LOAD, _argument_at(0)),
+            _instruction(_JUMP_ANY_BIT, _NEW_NAMESPACES, 0, 1),
+            _instruction(_RETURN, _DENY),
+            _instruction(_RETURN, _ALLOW),
+        ],
+    )
+    families = len(_SOCKET_FAMILIES)
+    code += _on_call(
+        _SOCKET,
+        [
+            _instruction(_LOAD, _argument_at(0)),
+            *[
+                _instruction(_JUMP_EQUAL, family, families - index, 0)
+                for index, family in enumerate(_SOCKET_FAMILIES)
+            ],
+            _instruction(_RETURN, _DENY),
+            _instruction(_RETURN, _ALLOW),
+        ],
+    )
+    code += _on_call(
+        _IOCTL,
+        [
+            _instruction(_LOAD, _argument_at(1)),
+            *[
+                _instruction(_JUMP_EQUAL, request, 2 - index, 0)
+                for index, request in enumerate(_TERMINAL_IOCTLS)
+            ],
+            _instruction(_RETURN, _ALLOW),
+            _instruction(_RETURN, _DENY),
+        ],
+    )
+    code += _on_call(
+        _FCNTL,
+        [
+            _instruction(_LOAD, _argument_at(1)),
+            _instruction(_JUMP_EQUAL, _F_SETSIG, 1, 0),
+            _instruction(_RETURN, _ALLOW),
+            _instruction(_RETURN, _DENY),
+        ],
+    )
+    code.append(_instruction(_RETURN, _ALLOW))
+    return b"".join(code)
+
+
+class _Program(ctypes.Structure):
+    _fields_ = [("length", ctypes.c_ushort), ("filter", ctypes.c_char_p)]
+
+
+def install() -> None:
+    """Binds this process and all it starts to the filter. Needs no_new_privs; raises OSError when it cannot."""
+    if platform.machine() != "x86_64":
+        raise OSError(f"the seccomp filter knows x86_64 only, not {platform.machine()}")
+    instructions = program()
+    document = _Program(len(instructions) // 8, instructions)
+    libc.prctl(libc.PR_SET_SECCOMP, 2, ctypes.addressof(document))

@@ -1,0 +1,92 @@
+"""Memory shared with the child: one memory file for all inputs of a case, one for all outputs.
+
+An arena is divided into slots, one per call in a batch; a slot holds every tensor, each on pages of its own.
+"""
+
+import fcntl
+import mmap
+import os
+import secrets
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from runners.contract.spec import TensorSpec
+
+PAGE = mmap.PAGESIZE
+_F_SEAL_FUTURE_WRITE = 0x10
+Bytes = npt.NDArray[np.uint8]
+
+
+class Arena:
+    """``slots`` copies of ``tensors`` in shared memory, owned by the supervisor."""
+
+    def __init__(
+        self, tensors: Sequence[TensorSpec], sizes: Mapping[str, int], slots: int, *, child_writes: bool
+    ) -> None:
+        self.tensors = tuple(tensors)
+        self.slots = slots
+        self._dims = [tensor.dims(sizes) for tensor in tensors]
+        self._bytes = [tensor.nbytes(sizes) for tensor in tensors]
+        self._offsets: list[int] = []
+        self.stride = 0
+        for size in self._bytes:
+            self._offsets.append(self.stride)
+            self.stride += -(-size // PAGE) * PAGE
+        self.fd = os.memfd_create(f"kernelhub-{secrets.token_hex(4)}", os.MFD_ALLOW_SEALING | os.MFD_CLOEXEC)
+        os.ftruncate(self.fd, slots * self.stride)
+        self._map = mmap.mmap(self.fd, slots * self.stride)
+        seals = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
+        # FUTURE_WRITE leaves the mapping made above writable and refuses every later one: the child reads only.
+        fcntl.fcntl(self.fd, fcntl.F_ADD_SEALS, seals | (0 if child_writes else _F_SEAL_FUTURE_WRITE))
+        self.bytes: Bytes = np.frombuffer(self._map, dtype=np.uint8)
+
+    @property
+    def pages(self) -> npt.NDArray[np.uint8]:
+        """The whole arena as rows of one page each."""
+        return self.bytes.reshape(-1, PAGE)
+
+    def raw(self, slot: int, index: int) -> Bytes:
+        """The bytes of one tensor."""
+        start = slot * self.stride + self._offsets[index]
+        return self.bytes[start : start + self._bytes[index]]
+
+    def tensor(self, slot: int, index: int) -> torch.Tensor:
+        """One tensor, sharing the arena's memory."""
+        dtype = getattr(torch, self.tensors[index].dtype)
+        return torch.from_numpy(self.raw(slot, index)).view(dtype).view(self._dims[index])
+
+    def describe(self) -> dict[str, Any]:
+        """What the child needs to find its way."""
+        return {"slots": self.slots, "stride": self.stride}
+
+    def describe_tensors(self) -> list[dict[str, Any]]:
+        return [
+            {
+                "name": tensor.name,
+                "dtype": tensor.dtype,
+                "dims": list(dims),
+                "bytes": size,
+                "offset": offset,
+            }
+            for tensor, dims, size, offset in zip(
+                self.tensors, self._dims, self._bytes, self._offsets, strict=True
+            )
+        ]
+
+    def poison(self, slot: int) -> None:
+        """Overwrites a slot: NaN in floating outputs, 0xA5 bytes in whole-number ones and between tensors."""
+        start = slot * self.stride
+        self.bytes[start : start + self.stride] = 0xA5
+        for index, tensor in enumerate(self.tensors):
+            if "float" in tensor.dtype:
+                self.raw(slot, index)[:] = 0xFF
+
+    def close(self) -> None:
+        """Drops this side's mapping; the memory goes when the child has unmapped it as well."""
+        os.close(self.fd)
+        del self.bytes
+        # Views that the oracle still holds keep the mapping alive; the garbage collector ends it then.

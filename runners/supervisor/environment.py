@@ -1,0 +1,44 @@
+"""Facts about the machine that a result is worth little without."""
+
+import platform
+import shutil
+import subprocess
+from pathlib import Path
+from importlib.metadata import version
+from typing import Any
+
+ENGINE_VERSION = "1"
+
+
+def environment() -> dict[str, Any]:
+    """Versions, processor, governor and load."""
+    compiler = shutil.which("g++", path="/usr/local/bin:/usr/bin:/bin")
+    compiler_version = ""
+    if compiler:
+        done = subprocess.run([compiler, "--version"], capture_output=True, text=True, check=False)
+        compiler_version = done.stdout.partition("\n")[0]
+    return {
+        "python": platform.python_version(),
+        "torch": version("torch"),
+        "numpy": version("numpy"),
+        "compiler": compiler_version,
+        "kernel": platform.release(),
+        "machine": platform.machine(),
+        "processor": _processor(),
+        "governor": _line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+        "load": _line("/proc/loadavg"),
+    }
+
+
+def _processor() -> str:
+    for line in Path("/proc/cpuinfo").read_text(errors="replace").splitlines():
+        if line.startswith("model name"):
+            return line.partition(":")[2].strip()
+    return ""
+
+
+def _line(path: str) -> str:
+    try:
+        return Path(path).read_text().strip()
+    except OSError:
+        return ""

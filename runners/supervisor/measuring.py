@@ -1,0 +1,125 @@
+"""The stages that run the submission: verify, time, profile. Imports torch, for the oracle."""
+
+import hashlib
+import math
+import secrets
+from collections.abc import Callable
+from typing import Any
+
+from runners.backends.base import Built
+from runners.contract.job import Job
+from runners.contract.limits import ModeLimits
+from runners.contract.result import CaseResult, ResultDocument, Score, Timing
+from runners.contract.vocabulary import STAGES_OF, CaseRole, DeviceKind, Mode, Stage, Verdict
+from runners.supervisor.child import Child
+from runners.supervisor.cpu_session import CpuSession
+from runners.supervisor.hidden import hidden_cases
+from runners.supervisor.outcome import CaseFailed, Ended
+from runners.supervisor.session import DeviceSession
+from runners.supervisor.statistics import geometric_mean
+from runners.supervisor.timing import CaseTimer
+from runners.supervisor.verify import verify
+
+Emit = Callable[[dict[str, Any]], None]
+
+
+class Measuring:
+    """Runs one built submission in ``child``; results go into ``document`` as they come."""
+
+    def __init__(
+        self, job: Job, built: Built, child: Child, limits: ModeLimits, document: ResultDocument, emit: Emit
+    ) -> None:
+        self._job = job
+        self._built = built
+        self._limits = limits
+        self._document = document
+        self._emit = emit
+        self._session = _session(job, built, child, limits)
+        self._benchmarks = job.spec.cases_for(job.target.kind, CaseRole.BENCHMARK)
+
+    def verify(self) -> None:
+        """Starts the submission and checks every test case. Raises Ended when one fails."""
+        job = self._job
+        tests = list(job.spec.cases_for(job.target.kind, CaseRole.TEST))
+        hidden = hidden_cases(job.spec, job.target.kind) if job.mode == Mode.RANKED else []
+        timed = self._benchmarks if Stage.TIME in STAGES_OF[job.mode] else ()
+        self._emit({"type": "plan", "tests": len(tests) + len(hidden), "benchmarks": len(timed)})
+        self._session.start(timed)
+        self._session.load(self._built.payload)
+        public = hashlib.sha256(job.spec.digest.encode()).digest()
+        for cases, is_hidden, seed in ((tests, False, public), (hidden, True, secrets.token_bytes(32))):
+            results, ended = verify(
+                self._session, cases, hidden=is_hidden, seed=seed, report=self._report_test
+            )
+            self._document["tests"] += results
+            if ended is not None:
+                raise ended
+
+    def time(self) -> None:
+        """Times every benchmark case. Raises Ended when one fails."""
+        job = self._job
+        for case in self._benchmarks:
+            self._activity(f"timing {case.name}")
+            timer = CaseTimer(self._session, job.spec, case, job.mode, self._limits)
+            try:
+                timing = timer.measure(job.target.ceilings, self._activity)
+            except CaseFailed as failed:
+                ended = Ended(failed.verdict, f"Case {case.name}: {failed.message}")
+            except Ended as error:
+                ended = error
+            else:
+                self._report_timing(timing)
+                continue
+            self._report_timing(
+                {
+                    "case": case.name,
+                    "description": case.describe(),
+                    "status": "failed" if ended.verdict == Verdict.WRONG else "error",
+                    "message": ended.reason,
+                }
+            )
+            raise ended
+        self._document["score"] = score(self._document["benchmarks"])
+
+    def profile(self) -> None:
+        """One call of the first benchmark case under a profiler."""
+        case = self._benchmarks[0]
+        self._activity(f"profiling {case.name}")
+        self._document["profile"] = {"case": case.name, **self._session.profile(case)}
+
+    def _report_test(self, case: CaseResult) -> None:
+        self._emit({"type": "test", "case": case})
+
+    def _report_timing(self, timing: Timing) -> None:
+        self._document["benchmarks"].append(timing)
+        self._emit(
+            {"type": "timing", "case": {key: value for key, value in timing.items() if key != "samples"}}
+        )
+
+    def _activity(self, text: str) -> None:
+        self._emit({"type": "activity", "text": text})
+
+
+def _session(job: Job, built: Built, child: Child, limits: ModeLimits) -> DeviceSession:
+    if job.target.kind == DeviceKind.CPU:
+        return CpuSession(job.spec, job.target, limits, child=child, kind=built.kind)
+    raise Ended(Verdict.REFUSED, f"This runner cannot run kernels on {job.target.kind} devices.")
+
+
+def score(timings: list[Timing]) -> Score | None:
+    """Geometric means over the cases; the interval assumes that their errors are independent."""
+    if not timings:
+        return None
+    seconds = geometric_mean([timing["seconds"] for timing in timings])
+    lower = [math.log(timing["seconds"] / timing["ci_low"]) for timing in timings]
+    upper = [math.log(timing["ci_high"] / timing["seconds"]) for timing in timings]
+    down, up = (math.sqrt(sum(value**2 for value in side)) / len(timings) for side in (lower, upper))
+    shares = [
+        timing["floor_seconds"] / timing["seconds"] for timing in timings if timing.get("floor_seconds")
+    ]
+    return {
+        "seconds": seconds,
+        "ci_low": seconds * math.exp(-down),
+        "ci_high": seconds * math.exp(up),
+        "roofline": geometric_mean(shares) if len(shares) == len(timings) else None,
+    }

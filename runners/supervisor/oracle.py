@@ -1,0 +1,45 @@
+"""The task's reference, run in double precision: what the outputs should have been."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+
+from runners.contract.spec import TaskSpec
+from runners.contract.vocabulary import Verdict
+from runners.supervisor.outcome import Ended
+
+
+class Oracle:
+    """Holds the reference of one task. It comes with the site's own tasks and is trusted."""
+
+    def __init__(self, spec: TaskSpec) -> None:
+        self._spec = spec
+        scope: dict[str, Any] = {"__name__": "reference"}
+        try:
+            exec(compile(spec.reference, "reference.py", "exec"), scope)  # noqa: S102 - the task's own text
+            self._function = scope["reference"]
+        except Exception as error:
+            raise Ended(
+                Verdict.INTERNAL_ERROR, f"The task's reference.py does not load: {error!r}."
+            ) from error
+
+    def __call__(self, inputs: Sequence[torch.Tensor], sizes: Mapping[str, int]) -> list[torch.Tensor]:
+        """Outputs for ``inputs``; floating ones are upcast to float64 first, which is exact."""
+        wide = [item.to(torch.float64) if item.is_floating_point() else item for item in inputs]
+        try:
+            with torch.no_grad():
+                results = self._function(*wide)
+        except Exception as error:
+            raise Ended(Verdict.INTERNAL_ERROR, f"The task's reference failed: {error!r}.") from error
+        results = [results] if isinstance(results, torch.Tensor) else list(results)
+        if len(results) != len(self._spec.outputs):
+            raise Ended(Verdict.INTERNAL_ERROR, "The task's reference returns the wrong number of outputs.")
+        shaped = []
+        for result, output in zip(results, self._spec.outputs, strict=True):
+            dims = output.dims(sizes)
+            if result.numel() != torch.Size(dims).numel():
+                text = f"output {output.name}: shape {tuple(result.shape)} instead of {dims}"
+                raise Ended(Verdict.INTERNAL_ERROR, f"The task's reference returns {text}.")
+            shaped.append(result.reshape(dims))
+        return shaped

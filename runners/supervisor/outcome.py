@@ -1,0 +1,21 @@
+"""How an evaluation ends early."""
+
+from runners.contract.vocabulary import Verdict
+
+
+class Ended(Exception):  # noqa: N818 - an ending, not always an error
+    """The evaluation is over with ``verdict``; ``reason`` is one sentence for the submitter."""
+
+    def __init__(self, verdict: Verdict, reason: str) -> None:
+        super().__init__(reason)
+        self.verdict = verdict
+        self.reason = reason
+
+
+class CaseFailed(Exception):  # noqa: N818
+    """One case went wrong in a way that the child survived, so that the next case can run."""
+
+    def __init__(self, verdict: Verdict, message: str) -> None:
+        super().__init__(message)
+        self.verdict = verdict
+        self.message = message

@@ -1,0 +1,73 @@
+"""The seam between the stages of an evaluation and the kind of device that they run on.
+
+verify.py and timing.py know these two protocols only. The CPU's are in cpu_session.py.
+"""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from runners.contract.result import OutputError
+from runners.contract.spec import Case
+
+
+class OpenCase(Protocol):
+    """One case being run. Slots are numbered from 0; each holds the inputs and outputs of one call."""
+
+    slots: int
+
+    def arm(self, order: Sequence[int]) -> None:
+        """Lets the harness prepare one call on each slot of ``order``. Before ``fill``: the child runs meanwhile."""
+
+    def fill(self, slot: int, *seed: str | bytes) -> None:
+        """Stops the submission, writes fresh inputs that depend on ``seed`` alone, poisons the outputs."""
+
+    def run(self) -> float:
+        """Makes the armed calls; the seconds by the supervisor's clock. Afterwards the submission is stopped.
+
+        Raises CaseFailed for what the kernel did wrong and survived, Ended for the rest.
+        """
+
+    def check(self, slot: int) -> list[OutputError]:
+        """Compares the outputs of ``slot`` with the reference, one entry per output."""
+
+    def check_inputs(self, slot: int) -> None:
+        """Raises CaseFailed when the kernel changed an input. Free where inputs are mapped read-only."""
+
+    def fingerprint(self, slot: int) -> bytes:
+        """A digest of the output bytes of ``slot``."""
+
+    def close(self) -> None:
+        """Gives the memory back."""
+
+
+class DeviceSession(Protocol):
+    """One submission loaded on one device instance."""
+
+    copies: bool  # the kernel returns tensors, which the harness copies into the slots
+
+    def start(self, timed_cases: Sequence[Case]) -> None:
+        """Waits until the child is up and measures the overheads of ``timed_cases``, before any submission."""
+
+    def load(self, payload: bytes) -> None:
+        """Delivers the submission. Raises Ended when it does not load."""
+
+    def null_overhead(self) -> float:
+        """Seconds of a batch that does nothing, measured before the submission was loaded."""
+
+    def copy_seconds(self, case: Case) -> float:
+        """Seconds to copy one call's outputs into a slot, measured before the submission was loaded."""
+
+    def slots_for(self, case: Case) -> int:
+        """How many slots of a benchmark case fit in memory and overflow the last-level cache."""
+
+    def open(self, case: Case, slots: int, *, timed: bool) -> OpenCase:
+        """Shares memory for ``case`` with the submission. ``timed`` cases have inputs that cannot be written."""
+
+    def profile(self, case: Case) -> dict[str, object]:
+        """What a profiler inside the submission's process says about one call of ``case``."""
+
+    def output(self) -> tuple[str, str, bool]:
+        """stdout, stderr, and whether something was dropped."""
+
+    def close(self) -> None:
+        """Ends the submission's processes."""

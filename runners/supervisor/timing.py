@@ -1,0 +1,149 @@
+"""The time stage: batches of two lengths in random order, until the interval is narrow or the budget is spent."""
+
+import secrets
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from runners.contract.limits import ModeLimits
+from runners.contract.result import Timing
+from runners.contract.spec import Case, TaskSpec
+from runners.contract.vocabulary import Mode, Verdict
+from runners.supervisor.compare import sentence
+from runners.supervisor.outcome import CaseFailed, Ended
+from runners.supervisor.session import DeviceSession, OpenCase
+from runners.supervisor.statistics import Estimate, estimate
+
+#: Relative half-width of the interval at which a case is done.
+_PRECISION = {Mode.RANKED: 0.01}
+_USUAL_PRECISION = 0.02
+_FEWEST_BATCHES = 5  # of each length before the interval is trusted
+_FEWEST_AT_ALL = 3  # of each length, even past the budget
+_MOST_BATCHES = 150
+_FULLY_CHECKED = 1  # of each length, all slots compared; later batches one drawn slot
+#: A time below this share of the roofline floor is not believed: the floor is measured, and caches help a little.
+_BELIEVABLE = 0.5
+
+
+class CaseTimer:
+    """Times one benchmark case on one session."""
+
+    def __init__(
+        self, session: DeviceSession, spec: TaskSpec, case: Case, mode: Mode, limits: ModeLimits
+    ) -> None:
+        self._session = session
+        self._spec = spec
+        self._case = case
+        self._limits = limits
+        self._precision = _PRECISION.get(mode, _USUAL_PRECISION)
+        self._random = secrets.SystemRandom()
+        self._checked = 0
+
+    def measure(self, ceilings: Mapping[str, Any], activity: Callable[[str], None]) -> Timing:
+        """Raises CaseFailed and Ended for what goes wrong."""
+        case = self._case
+        slots = self._session.slots_for(case)
+        opened = self._session.open(case, slots, timed=True)
+        try:
+            long = self._warm_up(opened, slots)
+            short = max(1, long // 4)
+            samples = self._sample(opened, short, long, activity)
+        finally:
+            opened.close()
+        null = self._session.null_overhead()
+        found = estimate(samples, null, seed=int.from_bytes(case.name.encode()[:8], "little"))
+        return self._timing(found, samples, ceilings)
+
+    def _warm_up(self, opened: OpenCase, slots: int) -> int:
+        """Runs untimed batches for a while; returns the length of the long batches."""
+        end = time.monotonic() + self._limits.warm_up
+        self._batch(opened, list(range(slots)), check_all=True)
+        single = self._batch(opened, [0], check_all=True)
+        while time.monotonic() < end:
+            single = min(single, self._batch(opened, [self._random.randrange(slots)], check_all=False))
+        # A slow kernel: fewer calls per batch, so that enough batches fit into the budget.
+        return slots if single * slots * _FEWEST_BATCHES * 1.25 < self._limits.case_timing else 2
+
+    def _sample(
+        self, opened: OpenCase, short: int, long: int, activity: Callable[[str], None]
+    ) -> dict[int, list[float]]:
+        samples: dict[int, list[float]] = {short: [], long: []}
+        end = time.monotonic() + self._limits.case_timing
+        null = self._session.null_overhead()
+        next_word = 0.0
+        while len(samples[long]) < _MOST_BATCHES:
+            for length in self._random.sample([short, long], 2):
+                order = self._random.sample(range(opened.slots), length)
+                check_all = len(samples[length]) < _FULLY_CHECKED
+                samples[length].append(self._batch(opened, order, check_all=check_all))
+            done = len(samples[long])
+            now = time.monotonic()
+            if done >= _FEWEST_AT_ALL and now > end:
+                break
+            if done >= _FEWEST_BATCHES:
+                found = estimate(samples, null, seed=done)
+                if found.half_width < self._precision:
+                    break
+                if now > next_word:
+                    activity(f"{self._case.name}: ± {100 * found.half_width:.1f} % after {done} batches")
+                    next_word = now + 0.5
+        return samples
+
+    def _batch(self, opened: OpenCase, order: list[int], *, check_all: bool) -> float:
+        """One batch on fresh secret inputs; compares a drawn slot afterwards, or all."""
+        opened.arm(order)
+        for slot in order:
+            opened.fill(slot, secrets.token_bytes(16))
+        seconds = opened.run()
+        for slot in order if check_all else [self._random.choice(order)]:
+            for error in opened.check(slot):
+                if error["mismatches"]:
+                    raise CaseFailed(Verdict.WRONG, f"while timed: {sentence(error)}")
+            self._checked += 1
+        return seconds
+
+    def _timing(
+        self, found: Estimate, samples: Mapping[int, list[float]], ceilings: Mapping[str, Any]
+    ) -> Timing:
+        case = self._case
+        if found.ci_low <= 0 or found.seconds <= 0:
+            text = f"Case {case.name}: no time above the noise was measured, so there is none to report."
+            raise Ended(Verdict.RUNTIME_ERROR, text)
+        # Bounded: a kernel that dodges the copy gains a factor of two at most, and the floor is checked below.
+        copy = min(self._session.copy_seconds(case), found.seconds / 2)
+        scale = (found.seconds - copy) / found.seconds
+        floor = floor_seconds(self._spec, case, ceilings)
+        seconds = found.seconds * scale
+        if floor is not None and seconds < _BELIEVABLE * floor:
+            text = (
+                f"Case {case.name}: {seconds:.3g} s per call is less than half of the {floor:.3g} s that this "
+                "device needs to move the data or do the arithmetic; such a time is not believed."
+            )
+            raise Ended(Verdict.REFUSED, text)
+        return {
+            "case": case.name,
+            "description": case.describe(),
+            "status": "passed",
+            "seconds": seconds,
+            "ci_low": found.ci_low * scale,
+            "ci_high": found.ci_high * scale,
+            "samples": {str(length): times for length, times in samples.items()},
+            "copy_seconds": copy,
+            "overhead_seconds": found.intercept,
+            "bytes": self._spec.case_bytes(case),
+            "flops": self._spec.case_flops(case),
+            "floor_seconds": floor,
+            "checked_outputs": self._checked,
+        }
+
+
+def floor_seconds(spec: TaskSpec, case: Case, ceilings: Mapping[str, Any]) -> float | None:
+    """The roofline: no call can be faster than its bytes over bandwidth and its operations over rate allow."""
+    floors = []
+    bandwidth = ceilings.get("copy_bytes_per_s")
+    if bandwidth and not case.fits_in_cache:
+        floors.append(spec.case_bytes(case) / bandwidth)
+    rate = (ceilings.get("flops_per_s") or {}).get(spec.flops_dtype)
+    if rate:
+        floors.append(spec.case_flops(case) / rate)
+    return max(floors, default=None)

@@ -1,0 +1,100 @@
+"""Compilers in a sandbox of their own, and the cache of what they built."""
+
+import contextlib
+import os
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from runners.backends.base import ToolRun
+from runners.contract.vocabulary import Verdict
+from runners.sandbox.bounds import COMPILER_BOUNDS
+from runners.sandbox.spawn import Layers, Plan
+from runners.supervisor.child import Child, Died
+from runners.supervisor.outcome import Ended
+from runners.supervisor.stop import Stop
+
+#: All files that one compilation hands back, bytes.
+_MOST_RESULT = 128 * 2**20
+
+
+class SandboxedWorkshop:
+    """Implements Workshop."""
+
+    def __init__(self, data_dir: str, seconds: float, layers: Layers, stop: Stop) -> None:
+        self._cache = Path(data_dir) / "compile-cache"
+        self._seconds = seconds
+        self._layers = layers
+        self._stop = stop
+
+    def run(
+        self,
+        commands: Sequence[Sequence[str]],
+        files: Mapping[str, bytes],
+        wanted: Sequence[str],
+        *,
+        more_paths: Sequence[str] = (),
+    ) -> ToolRun:
+        start = time.monotonic()
+        with contextlib.ExitStack() as stack:
+            given, result = (os.memfd_create(name, os.MFD_CLOEXEC) for name in ("given", "result"))
+            stack.callback(os.close, given)
+            stack.callback(os.close, result)
+            for content in files.values():
+                _write_all(given, content)
+            os.lseek(given, 0, os.SEEK_SET)
+            os.ftruncate(result, _MOST_RESULT)
+            child = Child(Plan("workshop", COMPILER_BOUNDS, self._layers, more_paths=more_paths), self._stop)
+            stack.callback(child.close)
+            try:
+                child.expect("ready", 30, "Starting the compiler's sandbox")
+                request = {
+                    "commands": [list(command) for command in commands],
+                    "files": {name: len(content) for name, content in files.items()},
+                    "wanted": list(wanted),
+                }
+                child.send(request, [given, result])
+                answer = child.expect("done", self._seconds, "Compiling")
+            except Died as error:
+                raise Ended(Verdict.COMPILE_ERROR, f"The compiler {error}.") from None
+            return ToolRun(
+                code=int(answer.get("code", -1)),
+                log=str(answer.get("log", "")),
+                files=_read_back(result, answer.get("lengths"), wanted),
+                seconds=time.monotonic() - start,
+            )
+
+    def cached(self, key: str) -> bytes | None:
+        try:
+            return (self._cache / key).read_bytes()
+        except FileNotFoundError:
+            return None
+
+    def store(self, key: str, content: bytes) -> None:
+        self._cache.mkdir(mode=0o700, parents=True, exist_ok=True)
+        descriptor, name = tempfile.mkstemp(dir=self._cache)
+        with os.fdopen(descriptor, "wb") as stream:
+            stream.write(content)
+        os.replace(name, self._cache / key)  # whole or not at all, whoever else stores the same
+
+
+def _read_back(result: int, lengths: object, wanted: Sequence[str]) -> dict[str, bytes]:
+    """The wanted files, one behind the other in ``result``. The lengths come from inside: hostile."""
+    files: dict[str, bytes] = {}
+    if not isinstance(lengths, dict) or set(lengths) != set(wanted):
+        return files
+    offset = 0
+    for name in wanted:
+        length = lengths[name]
+        if not isinstance(length, int) or not 0 <= length <= _MOST_RESULT - offset:
+            return {}
+        files[name] = os.pread(result, length, offset)
+        offset += length
+    return files
+
+
+def _write_all(descriptor: int, content: bytes) -> None:
+    view = memoryview(content)
+    while view:
+        view = view[os.write(descriptor, view) :]
