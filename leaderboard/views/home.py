@@ -4,7 +4,7 @@ from typing import cast
 
 from django.contrib.auth import get_user_model
 from django.contrib.auth.decorators import login_required
-from django.contrib.auth.models import AbstractUser
+from django.contrib.auth.models import User
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -42,7 +42,7 @@ def user_page(request: HttpRequest, username: str) -> HttpResponse:
 @login_required
 @require_safe
 def my_submissions(request: HttpRequest) -> HttpResponse:
-    user = cast(AbstractUser, request.user)
+    user = cast(User, request.user)
     mine = submission_selectors.of_user(user, user)
     page = Paginator(mine, PAGE_SIZE).get_page(request.GET.get("page"))
     return render(request, "leaderboard/my_submissions.html", {"page": page})

@@ -1,7 +1,7 @@
 """The submit page: one address that shows the form, takes it, and answers with or without scripts."""
 
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any
 from uuid import UUID
 
 from django.contrib.auth.models import User
@@ -165,7 +165,7 @@ def _starter_links(options: SubmitOptions, kinds: dict[str, str]) -> list[dict[s
 def _choose(choices: list[Choice], wanted: str | None) -> str:
     enabled = [choice.value for choice in choices if choice.enabled]
     if wanted in enabled:
-        return cast(str, wanted)
+        return wanted
     return enabled[0] if enabled else (choices[0].value if choices else "")
 
 
@@ -194,7 +194,7 @@ def _is_fragment(request: HttpRequest) -> bool:
 
 
 def _person(request: HttpRequest) -> User | None:
-    return cast(User, request.user) if request.user.is_authenticated else None
+    return request.user if request.user.is_authenticated else None
 
 
 def _current_version(slug: str) -> TaskVersion:

@@ -1,0 +1,112 @@
+"""Numbers as pages write them."""
+
+import math
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from leaderboard.templatetags.formats import (
+    bounds,
+    bytesize,
+    clock,
+    duration,
+    error_size,
+    interval,
+    percent,
+    plain,
+    rate,
+    reltime,
+    significant,
+    speedup,
+)
+
+
+def ordinary(text: str) -> str:
+    return text.replace("\u202f", " ")
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0, "0 s"),
+        (1.5e-10, "0.1500 ns"),
+        (7.26e-9, "7.260 ns"),
+        (1.23456e-5, "12.35 µs"),
+        (9.99996e-4, "1.000 ms"),
+        (9.9994e-4, "999.9 µs"),
+        (0.128763, "128.8 ms"),
+        (0.99999, "1.000 s"),
+        (1, "1.000 s"),
+        (61.25, "61.25 s"),
+        (12345, "12345 s"),
+    ],
+)
+def test_a_duration_has_four_digits_and_the_unit_of_its_size(seconds: float, text: str) -> None:
+    assert ordinary(duration(seconds)) == text
+
+
+@pytest.mark.parametrize("value", [None, "", "12", math.nan, math.inf, True, {}])
+def test_what_is_no_number_is_shown_as_a_dash(value: object) -> None:
+    for write in (duration, speedup, percent, bytesize, clock, plain):
+        assert write(value) == "–"
+    assert rate(value, "B/s") == "–"
+
+
+def test_digits_before_the_point_are_never_dropped() -> None:
+    assert significant(123456.7) == "123457"
+    assert significant(0.00012344) == "0.0001234"
+    assert significant(-9.9996) == "-10.00"
+
+
+def test_a_lopsided_interval_shows_its_wider_side() -> None:
+    assert ordinary(interval({"seconds": 1.0, "ci_low": 0.99, "ci_high": 1.05})) == "± 5.0 %"
+    assert ordinary(interval({"seconds": 1.0, "ci_low": 0.6, "ci_high": 1.1})) == "± 40 %"
+    assert ordinary(interval({"seconds": 1.0, "ci_low": 1.0, "ci_high": 1.0001})) == "± < 0.1 %"
+
+
+def test_an_interval_that_is_not_there_is_empty() -> None:
+    assert interval({"seconds": 1.0}) == ""
+    assert interval({"seconds": 0.0, "ci_low": 0.0, "ci_high": 0.0}) == ""
+    assert bounds({"ci_low": None, "ci_high": 1.0}) == ""
+
+
+def test_bounds_carry_their_own_units() -> None:
+    text = ordinary(bounds({"ci_low": 9.9e-4, "ci_high": 1.01e-3}))
+    assert text == "95 % interval 990.0 µs to 1.010 ms"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(0.2, "under 1 s"), (12.4, "12 s"), (100, "2 min"), (7500, "2 h 5 min")]
+)
+def test_waits_are_coarse(seconds: float, text: str) -> None:
+    assert ordinary(clock(seconds)) == text
+
+
+@pytest.mark.parametrize(
+    ("size", "text"), [(0, "0 B"), (1023, "1023 B"), (64 * 2**20, "64 MiB"), (1536, "1.5 KiB")]
+)
+def test_sizes_are_binary(size: int, text: str) -> None:
+    assert ordinary(bytesize(size)) == text
+
+
+def test_rates_shares_and_ratios() -> None:
+    assert ordinary(rate(3.35e12, "B/s")) == "3.350 TB/s"
+    assert ordinary(rate(12, "op")) == "12.00 op"
+    assert ordinary(percent(0.8731)) == "87.3 %"
+    assert ordinary(percent(1)) == "100 %"
+    assert speedup(1.8449) == "1.84×"
+    assert plain(1e-10) == "1e-10"
+
+
+def test_an_error_that_is_not_finite_says_so() -> None:
+    assert error_size(None) == "not finite"
+    assert error_size(1.27e-3) == "1.27e-03"
+
+
+def test_a_moment_carries_itself_for_machines() -> None:
+    moment = timezone.now() - timedelta(hours=3, minutes=5)
+    html = ordinary(str(reltime(moment)))
+    assert "3 h ago" in html
+    assert f'datetime="{moment.isoformat(timespec="seconds")}"' in html
+    assert reltime(None) == "–"

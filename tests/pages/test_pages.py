@@ -1,0 +1,168 @@
+"""Every page answers, for whom it should, under one strict policy, and lets no stranger's text run."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from leaderboard.models import Submission
+from runners.models import Device
+from tests.pages.conftest import HOSTILE
+
+PUBLIC = [
+    "/",
+    "/devices/",
+    "/tasks/double/",
+    "/tasks/double/submit/",
+    "/accounts/login/",
+    "/accounts/signup/",
+]
+PERSONAL = ["/submissions/", "/settings/tokens/"]
+
+
+def assert_clean(html: str) -> None:
+    """Nothing that the policy would block: no inline script, no style element, attribute or handler."""
+    for tag in re.findall(r"<script\b[^>]*>", html):
+        assert "src=" in tag or 'type="application/json"' in tag, tag
+    assert not re.search(r"<style\b", html)
+    assert not re.search(r"<[^>]*\s(style|on[a-z]+)=", re.sub(r"<(meta|link)[^>]*>", "", html))
+
+
+@pytest.fixture
+def finished(submit: Callable[..., Submission], finish: Callable[..., Submission], owner: User) -> Submission:
+    return finish(submit(owner))
+
+
+@pytest.mark.parametrize("path", PUBLIC)
+def test_public_pages_need_no_account(client: Client, finished: Submission, path: str) -> None:
+    response = client.get(path)
+    assert response.status_code == 200
+    assert_clean(response.content.decode())
+
+
+@pytest.mark.parametrize("path", PERSONAL)
+def test_personal_pages_send_strangers_to_log_in(client: Client, owner: User, path: str) -> None:
+    assert client.get(path)["Location"].startswith("/accounts/login/")
+    client.force_login(owner)
+    response = client.get(path)
+    assert response.status_code == 200
+    assert_clean(response.content.decode())
+
+
+@pytest.mark.parametrize("path", [*PUBLIC, "/nothing/here/", "/admin/login/"])
+def test_one_strict_policy_holds_everywhere(
+    client: Client, finished: Submission, path: str, settings: Any
+) -> None:
+    # The admin site names its files through the storage, which knows none before collectstatic.
+    plain = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
+    settings.STORAGES = {**settings.STORAGES, "staticfiles": plain}
+    policy = client.get(path)["Content-Security-Policy"]
+    rules = dict(rule.strip().split(" ", 1) for rule in policy.split(";") if rule.strip())
+    assert rules["default-src"] == "'none'"
+    assert rules["script-src"] == "'self'"
+    assert rules["base-uri"] == rules["frame-ancestors"] == "'none'"
+    assert "unsafe" not in policy
+
+
+def test_a_private_submission_is_not_found_by_others(
+    client: Client, finished: Submission, outsider: User, owner: User, staff: User
+) -> None:
+    paths = [f"/submissions/{finished.pk}/{part}" for part in ("", "live/", "source/")]
+    for viewer in (None, outsider):
+        if viewer:
+            client.force_login(viewer)
+        assert [client.get(path).status_code for path in paths] == [404, 404, 404]
+        assert client.post(f"/submissions/{finished.pk}/cancel/").status_code in (302, 404)
+    for viewer in (owner, staff):
+        client.force_login(viewer)
+        assert [client.get(path).status_code for path in paths] == [200, 200, 200]
+
+
+def test_only_the_owner_can_publish(
+    client: Client, finished: Submission, owner: User, outsider: User
+) -> None:
+    path = f"/submissions/{finished.pk}/visibility/"
+    client.force_login(owner)
+    client.post(path, {"is_public": "on"})
+    finished.refresh_from_db()
+    assert finished.is_public
+    client.force_login(outsider)
+    assert client.get(f"/submissions/{finished.pk}/").status_code == 200
+    assert client.post(path).status_code == 403
+    finished.refresh_from_db()
+    assert finished.is_public
+
+
+def test_a_failed_run_shows_the_case_and_runs_nothing_of_it(
+    client: Client,
+    submit: Callable[..., Submission],
+    finish: Callable[..., Submission],
+    owner: User,
+    failing_result: dict[str, Any],
+) -> None:
+    submission = finish(
+        submit(owner, source=f"def kernel(x):\n    return 1  # {HOSTILE}\n"), **failing_result
+    )
+    client.force_login(owner)
+    for path in (f"/submissions/{submission.pk}/", f"/submissions/{submission.pk}/live/"):
+        html = client.get(path).content.decode()
+        assert "Failed case: <code>n=5</code>" in html
+        assert "y[2, 999]" in html
+        assert "0.0012304" in html
+        assert "3</span> of <span" in html
+        assert "alert(" in html
+        assert HOSTILE not in html
+        assert_clean(html)
+
+
+def test_the_source_is_downloaded_as_text(client: Client, finished: Submission, owner: User) -> None:
+    client.force_login(owner)
+    response = client.get(f"/submissions/{finished.pk}/source/")
+    assert response["Content-Type"] == "text/plain; charset=utf-8"
+    assert response["Content-Disposition"].startswith("attachment;")
+    assert response["X-Content-Type-Options"] == "nosniff"
+    assert response.content.decode() == finished.kernel.source
+
+
+def test_the_board_shows_place_time_and_interval(
+    client: Client, finished: Submission, device: Device
+) -> None:
+    html = client.get(f"/tasks/double/board/?device={device.slug}").content.decode().replace("\u202f", " ")
+    assert "1.000 ms" in html
+    assert "± 1.0 %" in html
+    assert "50.0 %" in html
+    assert ">owner</a>" in html
+    assert f"/submissions/{finished.pk}/" not in html  # private: no link that leads nowhere
+    assert_clean(html)
+
+
+@pytest.mark.parametrize(
+    "query", ["device=none", "version=0", "version=x", "version=²", "version=99999999999", "device=%00"]
+)
+def test_odd_addresses_are_not_found(client: Client, finished: Submission, query: str) -> None:
+    assert client.get(f"/tasks/double/?{query}").status_code == 404
+
+
+def test_unknown_people_and_tasks_are_not_found(client: Client, owner: User) -> None:
+    for path in ("/users/nobody/", "/tasks/none/", "/tasks/none/submit/", "/submissions/not-a-uuid/"):
+        assert client.get(path).status_code == 404
+    assert client.get("/users/owner/").status_code == 200
+
+
+def test_pages_ask_a_fixed_number_of_questions(
+    client: Client,
+    submit: Callable[..., Submission],
+    finish: Callable[..., Submission],
+    owner: User,
+    outsider: User,
+    django_assert_max_num_queries: Any,
+) -> None:
+    for user in (owner, outsider, owner, outsider):
+        finish(submit(user))
+    client.force_login(owner)
+    for path, most in (("/", 12), ("/tasks/double/", 16), ("/submissions/", 6), ("/users/owner/", 8)):
+        with django_assert_max_num_queries(most):
+            assert client.get(path).status_code == 200
