@@ -1,0 +1,51 @@
+"""A small task with CUDA cases, a workshop, and the toolchain; what needs nvcc skips where it is missing."""
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from runners.backends.cuda import toolchain
+from runners.contract.job import DeviceTarget
+from runners.contract.parse import parse_task
+from runners.contract.spec import TaskSpec
+from runners.contract.vocabulary import DeviceKind
+from runners.sandbox.spawn import Layers
+from runners.supervisor.stop import Stop
+from runners.supervisor.workshop import SandboxedWorkshop
+
+HOPPER = DeviceTarget(DeviceKind.CUDA, facts={"compute_capability": "9.0"})
+
+
+@pytest.fixture(scope="session")
+def tools() -> toolchain.Toolchain:
+    try:
+        return toolchain.find()
+    except toolchain.NoCompilerError as error:
+        if os.environ.get("CI"):
+            pytest.fail(str(error))
+        pytest.skip(str(error))
+
+
+@pytest.fixture
+def workshop(tmp_path: Path) -> SandboxedWorkshop:
+    return SandboxedWorkshop(str(tmp_path), 60, Layers(), Stop(time.monotonic() + 90, 90))
+
+
+@pytest.fixture(scope="session")
+def spec() -> TaskSpec:
+    sizes = [{"count": 1000}]
+    return parse_task(
+        "doubling",
+        {
+            "languages": ["cuda"],
+            "sizes": ["count"],
+            "inputs": [{"name": "x", "dtype": "float32", "shape": ["count"]}],
+            "outputs": [{"name": "y", "dtype": "float32", "shape": ["count"]}],
+            "tolerance": {"float32": {"atol": 0.0, "rtol": 1e-6}},
+            "cost": {"bytes": "8 * count", "flops": "count", "dtype": "float32"},
+            "cases": {"cuda": {"test": sizes, "benchmark": [{"count": 10_000_000}]}},
+        },
+        "def reference(x):\n    return x * 2\n",
+    )
