@@ -1,0 +1,1 @@
+"""Asking Claude: typed requests and outcomes, retries under a deadline, money reserved before it is spent."""
