@@ -1,0 +1,9 @@
+#include <cstdint>
+
+extern "C" void kernel(const float* a, const float* b, float* c, int64_t rows, int64_t inner, int64_t cols) {
+    for (int64_t i = 0; i < rows; ++i) {
+        for (int64_t j = 0; j < cols; ++j) c[i * cols + j] = 0;
+        for (int64_t k = 0; k < inner; ++k)
+            for (int64_t j = 0; j < cols; ++j) c[i * cols + j] += a[i * inner + k] * b[k * cols + j];
+    }
+}

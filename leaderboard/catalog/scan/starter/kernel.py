@@ -1,0 +1,5 @@
+import torch
+
+
+def kernel(x):
+    return torch.cumsum(x.double(), dim=1).float()

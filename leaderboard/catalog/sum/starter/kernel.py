@@ -1,0 +1,5 @@
+import torch
+
+
+def kernel(x):
+    return x.double().sum().float().reshape(1)

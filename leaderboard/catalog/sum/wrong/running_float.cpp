@@ -1,0 +1,8 @@
+// Wrong: one running float32 sum, whose rounding error grows with every term.
+#include <cstdint>
+
+extern "C" void kernel(const float* x, float* total, int64_t count) {
+    float sum = 0;
+    for (int64_t i = 0; i < count; ++i) sum += x[i];
+    total[0] = sum;
+}
