@@ -217,6 +217,10 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "REDOC_DIST": "SIDECAR",
+    "ENUM_NAME_OVERRIDES": {
+        "LanguageEnum": "leaderboard.api.choices.LANGUAGES",
+        "DeviceKindEnum": "leaderboard.api.choices.DEVICE_KINDS",
+    },
 }
 
 # --- Measuring -----------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
+# The admin classes are generic in the stubs only.
+# mypy: disable-error-code="type-arg"
 """The admin site. What was measured or is content-addressed can be looked at and not changed."""
-
-from typing import Any
 
 from django.contrib import admin
 from django.db.models import Model
@@ -19,7 +19,7 @@ from leaderboard.models import (
 from runners.models import Device, Evaluation, Kernel, Runner, SpecDocument
 
 
-class ReadOnlyAdmin(admin.ModelAdmin[Any]):
+class ReadOnlyAdmin(admin.ModelAdmin):
     """Rows that the site writes by itself."""
 
     show_full_result_count = False  # COUNT(*) over all rows for nothing
@@ -34,9 +34,9 @@ class ReadOnlyAdmin(admin.ModelAdmin[Any]):
         return False
 
 
-class VersionInline(admin.TabularInline[TaskVersion, Task]):
+class VersionInline(admin.TabularInline):
     model = TaskVersion
-    fields = readonly_fields = ["number", "spec", "is_current", "created_at"]
+    fields = readonly_fields = ("number", "spec", "is_current", "created_at")
     extra = 0
     can_delete = False
     show_change_link = True
@@ -46,7 +46,7 @@ class VersionInline(admin.TabularInline[TaskVersion, Task]):
 
 
 @admin.register(Task)
-class TaskAdmin(admin.ModelAdmin[Task]):
+class TaskAdmin(admin.ModelAdmin):
     list_display = ["title", "slug", "position", "is_open"]
     list_editable = ["position", "is_open"]
     readonly_fields = ["slug", "created_at"]  # the slug is the folder's name
@@ -99,7 +99,7 @@ class ScoreAdmin(ReadOnlyAdmin):
 
 
 @admin.register(Allowance)
-class AllowanceAdmin(admin.ModelAdmin[Allowance]):
+class AllowanceAdmin(admin.ModelAdmin):
     """Budgets. The most specific row counts: user and device, user, device, everyone."""
 
     list_display = ["__str__", "user", "device", "seconds_per_day"]
@@ -109,7 +109,7 @@ class AllowanceAdmin(admin.ModelAdmin[Allowance]):
 
 
 @admin.register(Spend)
-class SpendAdmin(admin.ModelAdmin[Spend]):
+class SpendAdmin(admin.ModelAdmin):
     """What was used. Editable, so that seconds lost to a fault of ours can be given back."""
 
     list_display = ["user", "device", "day", "reserved_seconds", "spent_seconds"]
@@ -141,7 +141,7 @@ class ApiTokenAdmin(ReadOnlyAdmin):
 
 
 @admin.register(Device)
-class DeviceAdmin(admin.ModelAdmin[Device]):
+class DeviceAdmin(admin.ModelAdmin):
     """Devices register themselves; people open, close and quarantine them."""
 
     list_display = ["name", "slug", "kind", "is_open", "quarantine_reason", "calibrated_at"]

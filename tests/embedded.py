@@ -11,6 +11,7 @@ from kernelhub.embedded.redis import EmbeddedRedis
 
 _folder = Path(tempfile.mkdtemp(prefix="kernelhub-test-"))
 os.environ["KERNELHUB_DATA"] = str(_folder / "data")
+(_folder / "data" / "staticfiles").mkdir(parents=True)  # whitenoise warns where it is missing
 
 _postgres = EmbeddedPostgres(_folder / "postgres")
 _redis = EmbeddedRedis(_folder / "redis")

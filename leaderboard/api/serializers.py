@@ -2,8 +2,7 @@
 
 from rest_framework import serializers
 
-from leaderboard.models import Baseline
-from runners.contract.vocabulary import DeviceKind, Language
+from leaderboard.api import choices
 
 
 class ErrorBody(serializers.Serializer[object]):
@@ -20,7 +19,7 @@ class Error(serializers.Serializer[object]):
 class LeaderOut(serializers.Serializer[object]):
     device = serializers.CharField(source="device.slug")
     username = serializers.CharField(allow_null=True)
-    baseline = serializers.ChoiceField([*Baseline.choices, ("", "none")])
+    baseline = serializers.ChoiceField(choices.BASELINES)
     seconds = serializers.FloatField()
 
 
@@ -38,7 +37,7 @@ class TaskOut(serializers.Serializer[object]):
 class CaseOut(serializers.Serializer[object]):
     name = serializers.CharField()
     role = serializers.CharField()
-    device_kind = serializers.ChoiceField([(kind, kind) for kind in DeviceKind])
+    device_kind = serializers.ChoiceField(choices.DEVICE_KINDS)
     description = serializers.CharField(source="describe")
     sizes = serializers.DictField(child=serializers.IntegerField())
 
@@ -64,7 +63,7 @@ class TaskDetailOut(serializers.Serializer[object]):
     spec = serializers.CharField(help_text="Digest of the contract.")
     statement = serializers.CharField(help_text="Markdown.")
     reference = serializers.CharField(help_text="Source of reference.py.")
-    languages = serializers.ListField(child=serializers.ChoiceField([(item, item) for item in Language]))
+    languages = serializers.ListField(child=serializers.ChoiceField(choices.LANGUAGES))
     entry_points = serializers.DictField(
         child=serializers.CharField(), help_text="By language: what a submission must define."
     )
@@ -89,14 +88,14 @@ class BoardRowOut(serializers.Serializer[object]):
     rank = serializers.IntegerField(allow_null=True, help_text="Null for baselines.")
     tied = serializers.BooleanField(help_text="The rank is shared: the intervals overlap.")
     username = serializers.CharField(allow_null=True)
-    baseline = serializers.ChoiceField([*Baseline.choices, ("", "none")])
+    baseline = serializers.ChoiceField(choices.BASELINES)
     seconds = serializers.FloatField(help_text="Geometric mean over the cases.")
     ci_low = serializers.FloatField()
     ci_high = serializers.FloatField()
     cases = serializers.DictField(child=CaseCellOut(), source="cells", help_text="By case name.")
     speedup = serializers.FloatField(allow_null=True, help_text="Against the eager baseline.")
     roofline = serializers.FloatField(allow_null=True, help_text="1.0 = at the device's ceiling.")
-    language = serializers.ChoiceField([(item, item) for item in Language])
+    language = serializers.ChoiceField(choices.LANGUAGES)
     submission = serializers.SerializerMethodField(
         help_text="Id of the submission where you may see it, else null."
     )
@@ -125,7 +124,7 @@ class HistoryPointOut(serializers.Serializer[object]):
 
 class DeviceOut(serializers.Serializer[object]):
     slug = serializers.CharField(source="device.slug")
-    kind = serializers.ChoiceField([(kind, kind) for kind in DeviceKind], source="device.kind")
+    kind = serializers.ChoiceField(choices.DEVICE_KINDS, source="device.kind")
     name = serializers.CharField(source="device.name")
     is_open = serializers.BooleanField(source="device.is_open")
     facts = serializers.JSONField(source="device.facts")

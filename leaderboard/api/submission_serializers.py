@@ -1,11 +1,23 @@
 """Shapes of submissions, profiles and tokens, and of what is sent to make them."""
 
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from leaderboard.models import ApiToken, Baseline, Submission
+from leaderboard.api import choices
+from leaderboard.models import ApiToken, Submission
 from leaderboard.selectors.submissions import queue_place
-from runners.contract.vocabulary import Language, Mode, Stage, Verdict
+from runners.contract.vocabulary import Mode
 from runners.models import EvaluationStatus
+
+
+class SourceField(serializers.CharField):
+    """Any text at all: the service refuses NUL bytes and broken characters, and names their line."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.validators = []
 
 
 class SubmissionIn(serializers.Serializer[object]):
@@ -17,7 +29,7 @@ class SubmissionIn(serializers.Serializer[object]):
         max_length=16, required=False, default="", allow_blank=True, help_text="Told by filename if absent."
     )
     mode = serializers.CharField(max_length=16, required=False, default=str(Mode.RANKED))
-    source = serializers.CharField(  # type: ignore[assignment]  # DRF takes fields off the class
+    source = SourceField(  # type: ignore[assignment]  # DRF takes fields off the class
         trim_whitespace=False, allow_blank=True
     )
     filename = serializers.CharField(max_length=255, required=False, default="", allow_blank=True)
@@ -38,22 +50,18 @@ class ScoreOut(serializers.Serializer[object]):
 class SubmissionOut(serializers.Serializer[Submission]):
     id = serializers.UUIDField()
     username = serializers.CharField(source="user.username", default=None, allow_null=True)
-    baseline = serializers.ChoiceField([*Baseline.choices, ("", "none")])
+    baseline = serializers.ChoiceField(choices.BASELINES)
     task = serializers.CharField(source="version.task.slug")
     version = serializers.IntegerField(source="version.number")
     device = serializers.CharField(source="device.slug")
-    language = serializers.ChoiceField([(item, item) for item in Language], source="kernel.language")
+    language = serializers.ChoiceField(choices.LANGUAGES, source="kernel.language")
     kernel = serializers.CharField(source="kernel_id", help_text="Digest of the source.")
-    mode = serializers.ChoiceField([(item, item) for item in Mode])
+    mode = serializers.ChoiceField(choices.MODES)
     is_public = serializers.BooleanField()
     created_at = serializers.DateTimeField()
     status = serializers.ChoiceField(EvaluationStatus.choices, source="evaluation.status")
-    stage = serializers.ChoiceField(
-        [("", "none"), *((item, item) for item in Stage)], source="evaluation.stage"
-    )
-    verdict = serializers.ChoiceField(
-        [("", "none"), *((item, item) for item in Verdict)], source="evaluation.verdict"
-    )
+    stage = serializers.ChoiceField(choices.STAGES, source="evaluation.stage")
+    verdict = serializers.ChoiceField(choices.VERDICTS, source="evaluation.verdict")
     reason = serializers.CharField(source="evaluation.reason", allow_blank=True)
     tier = serializers.CharField(source="evaluation.tier", allow_blank=True, help_text="Sandbox tier.")
     started_at = serializers.DateTimeField(source="evaluation.started_at", allow_null=True)
@@ -72,13 +80,14 @@ class SubmissionDetailOut(SubmissionOut):
     progress = serializers.JSONField(source="evaluation.progress", help_text="Stages and cases so far.")
     queue = serializers.SerializerMethodField()
 
-    def get_queue(self, submission: Submission) -> QueuePlaceOut | None:
+    @extend_schema_field(QueuePlaceOut(allow_null=True))
+    def get_queue(self, submission: Submission) -> dict[str, Any] | None:
         place = queue_place(submission.evaluation)
-        return QueuePlaceOut(place).data if place else None  # type: ignore[return-value]  # schema hint
+        return QueuePlaceOut(place).data if place else None
 
 
 class SourceOut(serializers.Serializer[object]):
-    language = serializers.ChoiceField([(item, item) for item in Language])
+    language = serializers.ChoiceField(choices.LANGUAGES)
     digest = serializers.CharField()
     source = serializers.CharField()  # type: ignore[assignment]  # DRF takes fields off the class
 

@@ -40,6 +40,8 @@ class Profile:
 
 def profile(username: str, viewer: Viewer) -> Profile:
     """Raises User.DoesNotExist, also for locked users. Two queries, and one when submissions are read."""
+    if "\0" in username:  # PostgreSQL can't even be asked for it
+        raise User.DoesNotExist(f"there is no user {username!r}")
     user: User = User.objects.get(username=username, is_active=True)
     return Profile(user, best_places(user, viewer), submissions.of_user(user, viewer))
 

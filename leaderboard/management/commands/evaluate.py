@@ -10,12 +10,12 @@ from typing import Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
-from runners.devices import DetectedDevice
 
 from leaderboard import local_runs, reports
 from leaderboard.local_runs import FixtureOutcome, UsageError
 from leaderboard.services.errors import Refusal
 from runners.contract.vocabulary import Language, Mode
+from runners.devices import DetectedDevice
 
 PASSED, NOT_PASSED, USAGE = 0, 1, 2
 
@@ -69,12 +69,14 @@ class Command(BaseCommand):
     def _catalog(self, options: dict[str, Any], device: DetectedDevice) -> bool:
         mode = Mode(options["mode"] or Mode.TEST)
         outcomes: list[FixtureOutcome] = []
-        for task, fixture, is_good in local_runs.fixtures_for(
-            device, [options["task"]] if options["task"] else []
-        ):
-            document = local_runs.run_file(
-                task, fixture.path, device, mode, on_event=lambda _event: None, **_place(mode)
-            )
+        slugs = [options["task"]] if options["task"] else []
+        for task, fixture, is_good in local_runs.fixtures_for(device, slugs):
+            try:
+                document = local_runs.run_file(
+                    task, fixture.path, device, mode, on_event=lambda _event: None, **_place(mode)
+                )
+            except Refusal as error:
+                raise UsageError(f"{fixture.path}: {error}") from error
             outcomes.append(FixtureOutcome(task.slug, fixture, is_good, document))
             self.stderr.write("  ".join(_row(outcomes[-1])))
         if options["json"]:

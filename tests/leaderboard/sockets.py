@@ -1,0 +1,42 @@
+"""A browser's side of a socket. (``channels.testing`` has one, but can't be imported without daphne.)"""
+
+import json
+from typing import Any
+
+from asgiref.testing import ApplicationCommunicator
+
+
+class Socket:
+    """One open socket of ``viewer`` at ``path``."""
+
+    def __init__(self, application: Any, path: str, viewer: object) -> None:
+        scope = {"type": "websocket", "path": path, "headers": [], "user": viewer}
+        self._wire = ApplicationCommunicator(application, scope)
+
+    async def open(self) -> "Socket":
+        await self._wire.send_input({"type": "websocket.connect"})
+        assert (await self._wire.receive_output(timeout=5))["type"] == "websocket.accept"
+        return self
+
+    async def frame(self) -> dict[str, Any]:
+        """The next frame; waits for it."""
+        output = await self._wire.receive_output(timeout=5)
+        assert output["type"] == "websocket.send", output
+        frame: dict[str, Any] = json.loads(output["text"])
+        return frame
+
+    async def close_code(self) -> int:
+        output = await self._wire.receive_output(timeout=5)
+        assert output["type"] == "websocket.close", output
+        await self.leave(1006)
+        return int(output["code"])
+
+    async def say(self, text: str | None = None, data: bytes | None = None) -> None:
+        await self._wire.send_input({"type": "websocket.receive", "text": text, "bytes": data})
+
+    async def hears_nothing(self) -> bool:
+        return bool(await self._wire.receive_nothing(timeout=0.1))
+
+    async def leave(self, code: int = 1000) -> None:
+        await self._wire.send_input({"type": "websocket.disconnect", "code": code})
+        await self._wire.wait(timeout=5)
