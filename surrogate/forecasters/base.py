@@ -13,7 +13,7 @@ class Outcome:
     """A request whose answer is known: what forecasters learn from and are judged by.
 
     ``log2_ratio`` is log2(t_anchor / t_kernel) as measured, None when the kernel failed. ``noise`` is the
-    standard error of ``log2_ratio`` in octaves, zero where it is unknown.
+    spread of ``log2_ratio`` over repeated measurements, in octaves, zero where it is unknown.
     """
 
     request: ForecastRequest

@@ -38,7 +38,7 @@ def forecast_metrics(probabilities: Sequence[Sequence[float]], truths: Sequence[
         "brier_half": float(brier_half(masses, labels).mean()),
         "nll": float(nll(masses, labels).mean()),
         "ece": expected_calibration_error(masses.max(axis=1), predicted == labels),
-        "interval_80_coverage": interval_coverage(masses, actual, 0.8),
+        "interval_80_coverage": float(interval_hits(masses, actual, 0.8).mean()),
     }
 
 
@@ -90,14 +90,14 @@ def reliability(
     return points
 
 
-def interval_coverage(masses: Floats, actual: Floats, share: float) -> float:
-    """Share of rows whose truth lies in the central interval; should be ``share``.
+def interval_hits(masses: Floats, actual: Floats, share: float) -> NDArray[np.bool_]:
+    """Whether each row's truth lies in its central interval; ``share`` of them should.
 
     The open bins have no end: a truth in the outermost bin counts as inside when the interval ends there.
     """
     tail = (1 - share) / 2
-    inside = 0
+    inside = []
     for row, value in zip(masses, actual, strict=True):
         low, high = bins.quantile(row, tail), bins.quantile(row, 1 - tail)
-        inside += (low <= value or low < bins.EDGES[0]) and (value <= high or high > bins.EDGES[-1])
-    return inside / len(actual)
+        inside.append((low <= value or low < bins.EDGES[0]) and (value <= high or high > bins.EDGES[-1]))
+    return np.array(inside, dtype=bool)

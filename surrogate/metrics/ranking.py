@@ -25,7 +25,7 @@ class PairCount:
 
 
 def is_tie(log2_ratio: float, noise: float = 0.0) -> bool:
-    """Whether a measured difference is no difference: within 5 %, or two standard errors (both octaves)."""
+    """Whether a measured difference is no difference: within 5 % or twice the noise (both in octaves)."""
     return abs(log2_ratio) < max(TIE_OCTAVES, 2 * noise)
 
 

@@ -113,7 +113,7 @@ def test_measuring_the_unsure_removes_the_regret() -> None:
 
 
 def test_pairs_within_noise_are_ties_and_counted() -> None:
-    # 0.05 octaves is under 5 %; 0.2 is within two standard errors of 0.15.
+    # 0.05 octaves is under 5 %; 0.2 is under twice the noise of 0.15.
     counted = against_anchor([1, 1, -1, 0, 1], [0.05, 0.2, -1.0, 2.0, -0.5], [0, 0.15, 0, 0, 0])
     assert (counted.ties, counted.pairs, counted.right) == (2, 3, 1.5)
     assert counted.accuracy == 0.5

@@ -1,0 +1,1 @@
+"""Reading measured kernels from files: three public formats, never shipped, and our own export."""

@@ -1,0 +1,1 @@
+"""Judging forecasters on measured kernels that they did not learn from."""

@@ -1,0 +1,1 @@
+"""What can be read from a request without running anything: text, similarity, numbers."""

@@ -1,0 +1,141 @@
+"""Skip, defer, measure or audit: what to do with a kernel, given its forecast. Pure, no clock, no database.
+
+* skip: the forecast is sure that the kernel does not beat the incumbent;
+* measure: it is likely to, and worth its device time;
+* defer: the forecast is not sure enough, so the device decides;
+* audit: a skip that is measured all the same, drawn at random, so that skipping is judged on all kernels and
+  not only on those that were measured anyway.
+"""
+
+import math
+from dataclasses import dataclass
+from enum import StrEnum
+
+from surrogate.contract import bins
+from surrogate.contract.forecast import Abstention, Forecast
+from surrogate.risk import RiskThreshold, Scope
+
+
+class Action(StrEnum):
+    SKIP = "skip"
+    DEFER = "defer"
+    MEASURE = "measure"
+    AUDIT = "audit"
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What a search sets once."""
+
+    #: Share of skipped kernels that are measured all the same. Above zero: else calibration cannot be judged.
+    audit_rate: float = 0.05
+    #: P(beats the incumbent) from which a kernel counts as likely.
+    likely: float = 0.5
+    #: P(correct) below which a kernel is not worth measuring; 0 leaves correctness to the device.
+    least_p_correct: float = 0.0
+    #: Without a guaranteed threshold, P(beats the incumbent) must be below this to skip.
+    unguaranteed_skip: float = 0.02
+
+    def __post_init__(self) -> None:
+        for name in ("audit_rate", "likely", "least_p_correct", "unguaranteed_skip"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise ValueError(f"{name} must be between 0 and 1")
+
+
+@dataclass(frozen=True)
+class Situation:
+    """Where the search stands. All ratios are to the forecast's anchor.
+
+    ``incumbent`` is the speed-up of the best kernel so far over the anchor (1 when it is the anchor);
+    ``device_seconds`` what one measurement costs, ``remaining_seconds`` what is left of the budget.
+    """
+
+    incumbent: float
+    device_seconds: float
+    remaining_seconds: float
+    scope: Scope
+    threshold: RiskThreshold | None = None
+
+
+@dataclass(frozen=True)
+class Decision:
+    """``guarantee`` says what is promised of a skip; ``gain_per_second`` (octaves) orders a queue."""
+
+    action: Action
+    reason: str
+    p_better: float | None
+    gain_per_second: float
+    guarantee: str = ""
+
+
+def skip_score(forecast: Forecast, incumbent: float) -> float:
+    """P(the kernel does not beat the incumbent); thresholds are over this score."""
+    return 1.0 - forecast.p_faster_than(incumbent)
+
+
+def expected_gain(forecast: Forecast, incumbent: float) -> float:
+    """Expected improvement over the incumbent in octaves, zero for kernels that lose; counts P(correct)."""
+    best = math.log2(incumbent)
+    gain = 0.0
+    for index, mass in enumerate(forecast.probabilities):
+        low, high = bins.bounds(index)
+        if high <= best or mass == 0:
+            continue
+        # The mean of max(0, x − best) with x spread evenly over the bin.
+        inside = max(low, best)
+        gain += mass * (high - inside) / (high - low) * ((high + inside) / 2 - best)
+    return gain * (1.0 if forecast.p_correct is None else forecast.p_correct)
+
+
+def decide(forecast: Forecast | Abstention, situation: Situation, rules: Rules, draw: float) -> Decision:
+    """The decision for one kernel. ``draw`` is a uniform random number in [0, 1), fresh for each kernel."""
+    if situation.device_seconds > situation.remaining_seconds:
+        return Decision(Action.SKIP, "The budget does not pay for another measurement.", None, 0.0)
+    if isinstance(forecast, Abstention):
+        return Decision(Action.DEFER, f"There is no forecast: {forecast.message}", None, 0.0)
+    p_better = forecast.p_faster_than(situation.incumbent)
+    gain = expected_gain(forecast, situation.incumbent) / max(situation.device_seconds, 1e-9)
+    reason, guarantee = _why_skip(forecast, situation, rules)
+    if reason:
+        if draw < rules.audit_rate:
+            return Decision(Action.AUDIT, f"Drawn for an audit. {reason}", p_better, gain, guarantee)
+        return Decision(Action.SKIP, reason, p_better, gain, guarantee)
+    if p_better >= rules.likely:
+        return Decision(
+            Action.MEASURE, f"Beats the incumbent with probability {p_better:.0%}.", p_better, gain, guarantee
+        )
+    return Decision(
+        Action.DEFER, f"Not sure enough: {p_better:.0%} to beat the incumbent.", p_better, gain, guarantee
+    )
+
+
+def order(decisions: list[Decision]) -> list[int]:
+    """Indices in the order of measuring: likely ones by gain per second, then audits, then the unsure.
+
+    Audits stand before the unsure, or a tight budget would never pay for one; skips are left out.
+    """
+    rank = {Action.MEASURE: 0, Action.AUDIT: 1, Action.DEFER: 2}
+    chosen = [index for index, item in enumerate(decisions) if item.action in rank]
+    return sorted(
+        chosen, key=lambda index: (rank[decisions[index].action], -decisions[index].gain_per_second)
+    )
+
+
+def _why_skip(forecast: Forecast, situation: Situation, rules: Rules) -> tuple[str, str]:
+    """(reason to skip or nothing, what is promised of it)."""
+    threshold = situation.threshold
+    doubt = threshold.doubt(situation.scope) if threshold else "Too few outcomes for a guaranteed threshold."
+    score = skip_score(forecast, situation.incumbent)
+    if threshold and not doubt:
+        guarantee = (
+            f"At most {threshold.risk:.0%} of skipped kernels beat the incumbent, with "
+            f"{1 - threshold.delta:.0%} confidence, for new kernels like the {threshold.cases} held out."
+        )
+        needed = threshold.score
+    else:
+        guarantee, needed = f"No guarantee. {doubt}", 1 - rules.unguaranteed_skip
+    if score >= needed:
+        return f"Beats the incumbent with probability {1 - score:.1%} only.", guarantee
+    if forecast.p_correct is not None and forecast.p_correct < rules.least_p_correct:
+        return f"Correct with probability {forecast.p_correct:.0%} only.", "No guarantee covers correctness."
+    return "", guarantee
