@@ -25,6 +25,22 @@ const errorLine = StateField.define({
   provide: (field) => EditorView.decorations.from(field),
 });
 
+// Typing over a selection. Left to itself, Chrome keeps the style of what it removes by a style attribute,
+// which the content security policy blocks and reports.
+const overtype = EditorView.domEventHandlers({
+  beforeinput(event, view) {
+    const { from, to, empty } = view.state.selection.main;
+    const text = event.data;
+    if (event.inputType !== "insertText" || !text || empty || event.isComposing) return false;
+    event.preventDefault();
+    const insert = () =>
+      view.state.update(view.state.replaceSelection(text), { userEvent: "input.type", scrollIntoView: true });
+    const handlers = view.state.facet(EditorView.inputHandler); // closing brackets, and what else wants typed text
+    if (!handlers.some((handle) => handle(view, from, to, text, insert))) view.dispatch(insert());
+    return true;
+  },
+});
+
 /** Puts an editor before `textarea`, hides it, and keeps its value up to date through `sync()`. */
 export function makeEditor(textarea, { language, nonce, onChange, onSubmit }) {
   const mode = new Compartment();
@@ -46,6 +62,7 @@ export function makeEditor(textarea, { language, nonce, onChange, onSubmit }) {
         }),
         EditorView.updateListener.of((update) => { if (update.docChanged) onChange(); }),
         errorLine,
+        overtype,
         mode.of(LANGUAGES[language]?.() ?? []),
       ],
     }),

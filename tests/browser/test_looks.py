@@ -1,0 +1,90 @@
+"""Every page at phone width and wide, light and dark: nothing scrolls sideways, nothing breaks the policy."""
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import Site
+
+NAMELESS = """() => {
+    const named = (item) => item.textContent.trim() || item.getAttribute("aria-label") || item.labels?.length;
+    return [...document.querySelectorAll("button, a[href], input:not([type=hidden]), select, textarea")]
+        .filter((item) => item.checkVisibility() && !named(item))
+        .map((item) => item.outerHTML);
+}"""
+PATHS = [
+    "/",
+    "/devices/",
+    "/tasks/softmax/",
+    "/tasks/softmax/submit/",
+    "/submissions/",
+    "/settings/tokens/",
+    "/accounts/login/",
+    "/accounts/signup/",
+]
+
+
+@pytest.mark.parametrize("width", [360, 1920])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_no_page_scrolls_sideways(
+    site: Site, open_page: Callable[..., Page], sign_up: Callable[[Page], str], width: int, scheme: str
+) -> None:
+    page = open_page(width=width, color_scheme=scheme)
+    name = sign_up(page)
+    for path in [*PATHS[:-2], f"/users/{name}/"]:
+        page.goto(f"{site.url}{path}")
+        over = page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
+        assert over <= 0, f"{path} is {over} px too wide"
+        dark = page.evaluate(
+            "getComputedStyle(document.documentElement).backgroundColor.match(/\\d+/)[0] < 128"
+        )
+        assert dark == (scheme == "dark"), path
+        expect(page.locator("h1")).to_have_count(1)
+
+
+def test_the_policy_stops_inline_scripts(site: Site, open_page: Callable[..., Page]) -> None:
+    """What the other tests rely on: a violation is there to be seen."""
+    page = open_page(watched=False)
+    page.goto(site.url)
+    blocked = page.evaluate(
+        """() => new Promise((resolve) => {
+            document.addEventListener("securitypolicyviolation", (event) => resolve(event.violatedDirective));
+            const image = new Image();
+            image.src = "https://elsewhere.invalid/x.png";
+        })"""
+    )
+    assert blocked == "img-src"
+    ran = page.evaluate(
+        """() => {
+            const script = document.createElement("script");
+            script.textContent = "window.ran = true";
+            document.body.append(script);
+            return window.ran === true;
+        }"""
+    )
+    assert ran is False
+
+
+def test_the_theme_switch_is_remembered(site: Site, open_page: Callable[..., Page]) -> None:
+    page = open_page(color_scheme="light")
+    page.goto(site.url)
+    switch = page.get_by_role("button", name="Theme:")
+    expect(switch).to_have_text("Theme: system")
+    switch.click()
+    switch.click()
+    expect(switch).to_have_text("Theme: dark")
+    page.goto(f"{site.url}/devices/")
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+    expect(switch).to_have_text("Theme: dark")
+
+
+def test_every_field_and_button_has_a_name(
+    site: Site, open_page: Callable[..., Page], sign_up: Callable[[Page], str]
+) -> None:
+    page = open_page()
+    sign_up(page)
+    for path in PATHS[:-2]:
+        page.goto(f"{site.url}{path}")
+        nameless = page.evaluate(NAMELESS)
+        assert nameless == [], path

@@ -1,0 +1,124 @@
+"""The submit page by keyboard, by mouse, by file and without scripts."""
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import Site, set_source
+
+GOOD = "import torch\n\n\ndef kernel(x):\n    return torch.softmax(x, dim=-1)\n"
+
+
+def test_everything_can_be_done_by_keyboard(
+    site: Site, open_page: Callable[..., Page], sign_up: Callable[[Page], str]
+) -> None:
+    page = open_page()
+    sign_up(page)
+    page.goto(site.submit)
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="Skip to content")).to_be_focused()
+    page.keyboard.press("Enter")
+    tab_to(page, ".cm-content")
+    page.keyboard.press("ControlOrMeta+a")
+    page.keyboard.insert_text(GOOD)
+    page.keyboard.press("Escape")  # then Tab leaves the editor instead of indenting
+    tab_to(page, "input[name=device]")
+    tab_to(page, "input[name=language]")
+    tab_to(page, "input[name=mode]")
+    page.keyboard.press("ArrowUp")
+    expect(page.get_by_role("radio", name="Check")).to_be_checked()
+    tab_to(page, "#submit-button")
+    page.keyboard.press("Enter")
+    expect(page.locator("#result .run")).to_have_attribute("data-status", "finished", timeout=60_000)
+    expect(page.locator("#result .verdict")).to_contain_text("Passed")
+    expect(page.locator("[data-live-announce]")).to_contain_text("Passed")
+
+
+def test_control_enter_in_the_editor_submits(
+    site: Site, open_page: Callable[..., Page], sign_up: Callable[[Page], str]
+) -> None:
+    page = open_page()
+    sign_up(page)
+    page.goto(f"{site.submit}?mode=check")
+    set_source(page, GOOD)
+    page.keyboard.press("ControlOrMeta+Enter")
+    expect(page.locator("#result .run")).to_be_visible()
+
+
+def test_a_refusal_names_rule_and_line_and_the_editor_goes_there(
+    site: Site, open_page: Callable[..., Page], sign_up: Callable[[Page], str]
+) -> None:
+    page = open_page()
+    sign_up(page)
+    page.goto(site.submit)
+    set_source(page, "import torch\n\ndef kernel(x):\n    return (\n")
+    page.get_by_role("button", name="Submit").click()
+    expect(page.get_by_role("alert")).to_contain_text("line")
+    expect(page.get_by_role("alert")).to_contain_text("syntax_error")
+    expect(page.locator(".cm-error-line")).to_have_count(1)
+    expect(page.locator(".cm-content")).to_be_focused()
+
+
+def test_a_draft_survives_a_reload_and_other_languages_keep_their_own(
+    site: Site, open_page: Callable[..., Page]
+) -> None:
+    page = open_page()
+    page.goto(site.submit)
+    set_source(page, "# my draft\n")
+    expect(page.locator("#draft-status")).to_contain_text("saved")
+    page.reload()
+    expect(page.locator(".cm-content")).to_contain_text("# my draft")
+    page.get_by_role("radio", name="C++", exact=True).check()
+    expect(page.locator(".cm-content")).to_contain_text('extern "C"')
+    page.get_by_role("radio", name="Python").check()
+    expect(page.locator(".cm-content")).to_contain_text("# my draft")
+    page.get_by_role("button", name="Reset to starter").click()
+    expect(page.locator(".cm-content")).to_contain_text("def kernel")
+    page.reload()
+    expect(page.locator(".cm-content")).to_contain_text("def kernel")
+
+
+def test_a_file_is_read_into_the_editor_and_chooses_its_language(
+    site: Site, open_page: Callable[..., Page]
+) -> None:
+    page = open_page()
+    page.goto(site.submit)
+    field = page.locator("#file")
+    text = b"// from a file\r\nint x;\r\n"
+    field.set_input_files({"name": "fast.cpp", "mimeType": "text/plain", "buffer": text})
+    expect(page.locator(".cm-content")).to_contain_text("// from a file")
+    expect(page.get_by_role("radio", name="C++", exact=True)).to_be_checked()
+    field.set_input_files({"name": "odd.py", "mimeType": "text/plain", "buffer": b"\xff\xfe\x00"})
+    expect(page.locator("#draft-status")).to_contain_text("not UTF-8")
+    expect(page.locator(".cm-content")).to_contain_text("// from a file")
+
+
+def test_what_does_not_run_here_is_greyed_and_says_why(site: Site, open_page: Callable[..., Page]) -> None:
+    page = open_page()
+    page.goto(site.submit)
+    choice = page.locator("label", has=page.locator("input[name=language][value=cuda]"))
+    expect(choice.locator("input")).to_be_disabled()
+    expect(choice.locator("small")).to_contain_text("No open device runs CUDA C++")
+
+
+@pytest.mark.parametrize("mode", ["check"])
+def test_the_form_works_without_scripts(
+    site: Site, open_page: Callable[..., Page], sign_up: Callable[[Page], str], mode: str
+) -> None:
+    page = open_page(java_script_enabled=False)
+    sign_up(page)
+    page.goto(f"{site.submit}?mode={mode}")
+    page.get_by_label("Source", exact=True).fill(GOOD)
+    page.get_by_role("button", name="Submit").click()
+    page.wait_for_url("**/submissions/*/")
+    # The page then asks again by itself, every few seconds, until the run has ended.
+    expect(page.locator(".verdict")).to_contain_text("Passed", timeout=60_000)
+
+
+def tab_to(page: Page, selector: str, most: int = 30) -> None:
+    for _ in range(most):
+        page.keyboard.press("Tab")
+        if page.evaluate("(selector) => document.activeElement.matches(selector)", selector):
+            return
+    raise AssertionError(f"{most} times Tab did not reach {selector}")
