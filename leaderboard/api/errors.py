@@ -3,9 +3,14 @@
 import logging
 from typing import Any
 
-from django.core.exceptions import ObjectDoesNotExist, PermissionDenied
+from django.core.exceptions import (
+    ObjectDoesNotExist,
+    PermissionDenied,
+    RequestDataTooBig,
+    SuspiciousOperation,
+)
 from django.core.signals import got_request_exception
-from django.http import Http404
+from django.http import Http404, UnreadablePostError
 from rest_framework import exceptions, status
 from rest_framework.response import Response
 from rest_framework.views import set_rollback
@@ -48,6 +53,10 @@ def _response(exception: Exception, context: dict[str, Any]) -> Response:
             return _api_response(exception)
         case ObjectDoesNotExist() | Http404():
             return Response(error_body("not_found", "There is no such thing here."), status=404)
+        case RequestDataTooBig():
+            return Response(error_body("too_large", "The request's body is too large."), status=413)
+        case SuspiciousOperation() | UnreadablePostError():
+            return Response(error_body("bad_request", "The request can't be read."), status=400)
         case PermissionDenied():
             message = str(exception) or "You may not do this."
             return Response(error_body("permission_denied", message), status=403)

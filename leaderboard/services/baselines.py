@@ -3,6 +3,7 @@
 from django.db import transaction
 
 from leaderboard.models import Baseline, Submission, TaskVersion
+from leaderboard.selectors.devices import runners_alive
 from leaderboard.selectors.specs import spec_of
 from runners.contract.vocabulary import DeviceKind, Language, Mode, Verdict
 from runners.models import Device, EvaluationStatus, Lane
@@ -48,6 +49,12 @@ def enqueue_missing(device: Device) -> int:
                 _enter(version, device, baseline, baseline_source(spec.reference, baseline), old)
                 queued += 1
     return queued
+
+
+def enqueue_for_online_devices() -> int:
+    """The same for every device that a runner serves right now: new versions of tasks were loaded."""
+    online = Device.objects.filter(pk__in=list(runners_alive()), quarantine_reason="")
+    return sum(enqueue_missing(device) for device in online)
 
 
 def _is_void(submission: Submission) -> bool:

@@ -22,6 +22,7 @@ FIELD_OF = {
     "name_missing": "name",
     "name_too_long": "name",
     "expiry_past": "expires_at",
+    "too_many_tokens": "name",
 }
 
 

@@ -16,6 +16,7 @@ PREFIX = "kh_"
 _RANDOM_BYTES = 24  # 32 characters of URL-safe base64
 _SHOWN = 8  # characters of the text that lists show
 _TOUCH_EVERY = timedelta(minutes=1)
+_MOST = 50  # live tokens of one person
 
 
 def create(
@@ -23,7 +24,7 @@ def create(
 ) -> tuple[ApiToken, str]:
     """A new token and its text, which can't be had again.
 
-    Raises Refusal: name_missing, name_too_long, scope_unknown, expiry_past.
+    Raises Refusal: name_missing, name_too_long, scope_unknown, expiry_past, too_many_tokens.
     """
     name = name.strip()
     if not name:
@@ -38,6 +39,8 @@ def create(
         raise Refusal("scope_unknown", f"{wrong}; choose from {known}.")
     if expires_at is not None and expires_at <= timezone.now():
         raise Refusal("expiry_past", "The expiry date lies in the past.")
+    if ApiToken.objects.filter(user=user, revoked_at__isnull=True).count() >= _MOST:
+        raise Refusal("too_many_tokens", f"You have {_MOST} tokens; revoke one that you no longer use.")
     text = PREFIX + secrets.token_urlsafe(_RANDOM_BYTES)
     token = ApiToken.objects.create(
         user=user,

@@ -12,6 +12,7 @@ from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 from rest_framework.test import APIClient
 
+from leaderboard.api.throttles import AnonymousRate
 from leaderboard.models import ApiToken, Submission, Task
 from leaderboard.services import tokens
 from runners.contract.vocabulary import Verdict
@@ -299,14 +300,43 @@ def test_spent_budgets_grey_the_modes(as_owner: APIClient, task: Task, device: o
 def test_requests_are_throttled_with_a_typed_error(
     api: APIClient, db: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from rest_framework.throttling import AnonRateThrottle
-
-    monkeypatch.setattr(AnonRateThrottle, "THROTTLE_RATES", {"anon": "2/min"})
+    monkeypatch.setattr(AnonymousRate, "THROTTLE_RATES", {"anon": "2/min"})
     statuses = [api.get("/api/v1/devices/").status_code for _ in range(3)]
     assert statuses == [200, 200, 429]
     response = api.get("/api/v1/devices/")
     assert response.json()["error"]["code"] == "throttled"
     assert int(response["Retry-After"]) > 0
+
+
+def test_a_cache_that_is_down_does_not_take_the_api_down(
+    api: APIClient, db: None, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Down:
+        def get(self, *_: object) -> None:
+            raise ConnectionError("no Redis")
+
+    monkeypatch.setattr(AnonymousRate, "cache", Down())
+    assert api.get("/api/v1/devices/").status_code == 200
+    assert "not throttled" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "code"),
+    [
+        (b"{", 400, "parse_error"),
+        (b"[" * 200_000, 400, "parse_error"),
+        (b'{"source": "\xff"}', 400, "parse_error"),
+        (b'{"source": NaN}', 400, "parse_error"),
+        (b'{"source": ' + b"1" * 10_000 + b"}", 400, "parse_error"),
+        (b'"' + b"x" * 5 * 2**20 + b'"', 413, "too_large"),
+        (b'{"task": "double", "device": "cpu", "language": "cpp", "source": "\\ud800"}', 400, "not_utf8"),
+    ],
+)
+def test_hostile_bodies(as_owner: APIClient, owner: User, body: bytes, status: int, code: str) -> None:
+    for client in (as_owner, with_token(owner, "submit")):
+        response = client.post("/api/v1/submissions/", body, content_type="application/json")
+        error = response.json()["error"]
+        assert (response.status_code, error["code"]) == (status, code)
 
 
 def test_the_schema_is_valid_and_complete(api: APIClient, db: None, tmp_path: Any) -> None:

@@ -1,6 +1,7 @@
 """Scores, boards, history, records and the home page."""
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import AnonymousUser, User
@@ -11,7 +12,8 @@ from leaderboard.selectors import boards, tasks, users
 from leaderboard.services import baselines, scores, submissions
 from leaderboard.services.tasks import load_task
 from runners.contract.vocabulary import Verdict
-from runners.models import Device, Evaluation, Lane
+from runners.models import Device, Evaluation, Lane, Runner
+from runners.signals import device_registered
 
 from .conftest import catalog_task
 
@@ -203,6 +205,24 @@ def test_baselines_are_queued_once_last_and_again_only_without_an_answer(
     first.refresh_from_db()
     assert first.evaluation.status == "queued"
     assert Submission.objects.count() == 2
+
+
+def test_new_versions_get_their_baselines_where_a_runner_is_online(
+    version: TaskVersion, runner: Runner, gpu: Device
+) -> None:
+    assert baselines.enqueue_for_online_devices() == 2
+    assert baselines.enqueue_for_online_devices() == 0
+    load_task(source=catalog_task(reference="def reference(x):\n    return x + x\n"))
+    assert baselines.enqueue_for_online_devices() == 2
+
+
+@pytest.mark.parametrize("wanted", [True, False])
+def test_a_device_that_registers_is_given_its_baselines(
+    version: TaskVersion, device: Device, settings: Any, wanted: bool
+) -> None:
+    settings.MEASURE_BASELINES = wanted
+    device_registered.send(sender=Device, device=device)
+    assert Submission.objects.exists() is wanted
 
 
 def test_baseline_sources_define_the_entry_point(version: TaskVersion) -> None:

@@ -62,6 +62,17 @@ def test_use_is_noted_at_most_once_a_minute(owner: User) -> None:
     assert ApiToken.objects.get().last_used_at != earlier
 
 
+def test_the_number_of_live_tokens_is_bounded(owner: User, outsider: User) -> None:
+    for _ in range(50):
+        token, _text = tokens.create(user=owner, name="a", scopes=["read"])
+    with pytest.raises(Refusal) as caught:
+        tokens.create(user=owner, name="a", scopes=["read"])
+    assert caught.value.rule == "too_many_tokens"
+    tokens.create(user=outsider, name="a", scopes=["read"])
+    tokens.revoke(user=owner, token_id=token.pk)
+    tokens.create(user=owner, name="a", scopes=["read"])
+
+
 @pytest.mark.parametrize(
     ("name", "scopes", "days", "rule"),
     [

@@ -2,9 +2,11 @@
 
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 from leaderboard.catalog.loader import CatalogError
+from leaderboard.services.baselines import enqueue_for_online_devices
 from leaderboard.services.tasks import UnknownTaskError, load_catalog
 
 
@@ -20,3 +22,6 @@ class Command(BaseCommand):
             if item.change != "unchanged" or options["verbosity"] > 1:
                 self.stdout.write(f"{item.slug}: {item.change}, version {item.number}")
         self.stdout.write(f"{len(loaded)} tasks are loaded.")
+        # Runners that start later ask for theirs themselves.
+        if settings.MEASURE_BASELINES and (queued := enqueue_for_online_devices()):
+            self.stdout.write(f"{queued} baselines are queued.")

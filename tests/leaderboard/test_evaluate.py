@@ -1,0 +1,126 @@
+"""``manage.py evaluate``: a real run of the engine, without database, broker or web."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+
+ROOT = Path(__file__).resolve().parents[2]
+TASK = """
+title = "Double"
+summary = "Twice the input."
+position = 1
+sizes = ["n"]
+inputs = [{name = "x", dtype = "float32", shape = ["n"]}]
+outputs = [{name = "y", dtype = "float32", shape = ["n"]}]
+tolerance = {float32 = {atol = 0.0, rtol = 1e-6}}
+languages = ["cpp"]
+cost = {bytes = "8 * n", flops = "n", dtype = "float32"}
+
+[cases.cpu]
+test = [{n = 5}, {n = 1000}]
+benchmark = [{n = 100000, fits_in_cache = "a test"}]
+"""
+KERNEL = """// %s
+#include <cstdint>
+extern "C" void kernel(const float* x, float* y, int64_t n) {
+    for (int64_t i = 0; i < n - %d; ++i) y[i] = 2 * x[i];
+}
+"""
+GOOD = KERNEL % ("does what is asked", 0)
+WRONG = KERNEL % ("leaves out the last element", 1)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A task folder with one good and one wrong fixture."""
+    folder = tmp_path / "double"
+    for name, text in {
+        "task.toml": TASK,
+        "reference.py": "def reference(x):\n    return x * 2\n",
+        "statement.md": "# Double\n",
+        "starter/kernel.cpp": GOOD,
+        "good/plain.cpp": GOOD,
+        "wrong/tail.cpp": WRONG,
+    }.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return folder
+
+
+def evaluate(folder: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
+    """In an environment in which neither database nor Redis can be reached."""
+    kept = {key: value for key, value in os.environ.items() if key in ("PATH", "HOME", "LANG")}
+    return subprocess.run(
+        [sys.executable, "manage.py", "evaluate", *map(str, arguments)],
+        cwd=ROOT,
+        env={**kept, "KERNELHUB_DATA": str(folder.parent / "data")},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+@pytest.mark.sandbox
+def test_a_good_kernel_passes_and_its_result_is_json(folder: Path) -> None:
+    done = evaluate(folder, folder, folder / "good/plain.cpp", "--mode", "test", "--json")
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert document["verdict"] == "passed"
+    assert [case["status"] for case in document["tests"]] == ["passed", "passed"]
+    assert "compile: passed" in done.stderr
+
+
+@pytest.mark.sandbox
+def test_a_wrong_kernel_fails_and_says_where(folder: Path) -> None:
+    done = evaluate(folder, folder, folder / "wrong/tail.cpp", "--mode", "test")
+    assert done.returncode == 1, done.stderr
+    assert "verdict: wrong" in done.stdout
+    assert "[999]" in done.stdout
+
+
+@pytest.mark.sandbox
+def test_every_fixture_of_the_catalog_is_held_to_its_promise(folder: Path) -> None:
+    (folder / "wrong/harmless.cpp").write_text(GOOD)
+    done = evaluate(folder, "--catalog", folder, "--json")
+    assert done.returncode == 1, done.stderr
+    assert {item["fixture"]: item["as_expected"] for item in json.loads(done.stdout)} == {
+        "good/plain.cpp": True,
+        "wrong/tail.cpp": True,
+        "wrong/harmless.cpp": False,
+    }
+    assert "3 fixtures, 1 not as expected" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "name a task and a file"),
+        (["no-such", "kernel.cpp"], "there is no task 'no-such' (known: "),
+        (["FOLDER", "no-such.cpp"], "no-such.cpp: No such file or directory"),
+        (["FOLDER", "FOLDER"], "Is a directory"),
+        (["FOLDER", "kernel.cpp", "--device", "tpu"], "this machine has no device 'tpu' (found: cpu:0 ("),
+        (["FOLDER", "FOLDER/task.toml"], "'' is no language"),
+        (["FOLDER", "FOLDER/reference.py"], "does not take python"),
+        (["FOLDER", "FOLDER/good/plain.cpp", "--mode", "fast"], "invalid choice: 'fast'"),
+        (["--catalog", "FOLDER", "kernel.cpp"], "--catalog takes no file"),
+    ],
+)
+def test_usage_errors_are_one_clear_line(folder: Path, arguments: list[str], message: str) -> None:
+    with pytest.raises(CommandError) as caught:
+        call_command("evaluate", *(text.replace("FOLDER", str(folder)) for text in arguments))
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_usage_errors_have_a_status_of_their_own(folder: Path) -> None:
+    done = evaluate(folder, "no-such", "kernel.cpp")
+    assert done.returncode == 2
+    assert done.stderr.startswith("CommandError: there is no task 'no-such'")
+    assert not done.stdout
