@@ -63,6 +63,13 @@ def stylesheet(name: str) -> SafeString | str:
     return format_html('<link rel="stylesheet" href="{}">', _url(name))
 
 
+@register.simple_tag
+def refresh_without_scripts(seconds: int) -> SafeString:
+    """Has browsers load the page again by themselves where no script keeps it up to date."""
+    element = format_html('<meta http-equiv="refresh" content="{}">', seconds)
+    return format_html("<noscript>{}</noscript>", element) if _is_built("site.js") else element
+
+
 def _url(name: str) -> str:
     path = f"kernelhub/{name}"
     try:

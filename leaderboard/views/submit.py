@@ -50,7 +50,7 @@ def submit(request: HttpRequest, slug: str) -> HttpResponse:
 def _take(request: HttpRequest, version: TaskVersion) -> HttpResponse:
     user = _person(request)
     if user is None:
-        return redirect_to_login(request.get_full_path())
+        return _log_in(request)
     draft = _posted(request)
     try:
         submission = submission_services.submit(
@@ -75,6 +75,14 @@ def _take(request: HttpRequest, version: TaskVersion) -> HttpResponse:
         "draft": draft,
     }
     return render(request, "leaderboard/_submitted.html", context)
+
+
+def _log_in(request: HttpRequest) -> HttpResponse:
+    """To the log-in page, also for the page's script, which would put a redirect's target below the form."""
+    answer = redirect_to_login(request.get_full_path())
+    if _is_fragment(request):
+        return HttpResponse(status=401, headers={"HX-Redirect": answer["Location"]})
+    return answer
 
 
 def _refused(request: HttpRequest, version: TaskVersion, draft: Draft, refusal: Refusal) -> HttpResponse:

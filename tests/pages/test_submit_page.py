@@ -96,6 +96,9 @@ def test_visitors_can_read_but_not_enter(client: Client, task: object, form: dic
     assert "Log in to submit" in body
     assert 'id="submit-button"' not in body
     assert client.post(PATH, form)["Location"].startswith("/accounts/login/")
+    answer = client.post(PATH, form, headers={"HX-Request": "true"})
+    assert answer.status_code == 401
+    assert answer["HX-Redirect"].startswith("/accounts/login/")
 
 
 def test_what_cannot_work_is_greyed_with_its_reason(visitor: Client, gpu: Device) -> None:
