@@ -1,4 +1,4 @@
-# Tiles of 128 by 256 on tensor cores, in groups of rows, so that programs that run together share what they load.
+# Tiles of 128 by 256 on tensor cores, in groups of rows: programs that run together share what they load.
 import torch
 import triton
 import triton.language as tl

@@ -1,4 +1,4 @@
-# A few rows at a time on the CPU, so that what lies between stays in cache; results go straight to the outputs.
+# A few rows at a time on the CPU, so that what lies between stays in cache; results go to the outputs.
 import torch
 
 

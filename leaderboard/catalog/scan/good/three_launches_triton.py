@@ -1,4 +1,4 @@
-# Sums of chunks, a scan of these sums in double, then a scan within each chunk: long rows use the whole device.
+# Sums of chunks, a scan of these in double, then a scan within each chunk: long rows use the whole device.
 import torch
 import triton
 import triton.language as tl

@@ -1,5 +1,2 @@
-import torch
-
-
 def kernel(x):
     return x.double().sum().float().reshape(1)

@@ -1,4 +1,4 @@
-# Tiles of 64 by 64: the compiler turns them around in shared memory, so that loads and stores are both coalesced.
+# Tiles of 64 by 64, turned around in shared memory, so that loads and stores are both coalesced.
 import torch
 import triton
 import triton.language as tl
