@@ -1,15 +1,13 @@
 """Evaluating a file on this machine: no web, broker or database."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from leaderboard.catalog.loader import CATALOG, CatalogError, CatalogTask, Fixture, load, load_all
 from leaderboard.services.errors import Refusal
 from leaderboard.services.sources import check_entry_point, read_language, read_source
-from runners.calibrate import measure_ceilings
 from runners.contract.job import DeviceTarget, Job
 from runners.contract.result import ResultDocument
 from runners.contract.vocabulary import LANGUAGES_OF, DeviceKind, Mode, Verdict
@@ -70,14 +68,6 @@ def find_device(name: str) -> DetectedDevice:
     raise UsageError(f"this machine has no device {name!r} (found: {known or 'none'})")
 
 
-def calibrated(device: DetectedDevice) -> dict[str, Any]:
-    """The device's ceilings, measured now; a few seconds. Raises UsageError where that is not possible."""
-    try:
-        return measure_ceilings(DeviceTarget(device.kind, device.index, tuple(device.cores), device.facts))
-    except RuntimeError as error:
-        raise UsageError(str(error)) from error
-
-
 def run_file(
     task: CatalogTask,
     path: Path,
@@ -85,7 +75,6 @@ def run_file(
     mode: Mode,
     *,
     language: str = "",
-    ceilings: Mapping[str, Any] = MappingProxyType({}),
     data_dir: Path,
     required_tier: str,
     on_event: OnEvent,
@@ -111,7 +100,7 @@ def run_file(
         language=chosen,
         source=text,
         mode=mode,
-        target=DeviceTarget(kind, device.index, tuple(device.cores), device.facts, ceilings),
+        target=DeviceTarget(kind, device.index, tuple(device.cores), device.facts),
         data_dir=str(data_dir),
         required_tier=required_tier,
     )

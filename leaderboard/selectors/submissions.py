@@ -59,6 +59,7 @@ def queue_place(evaluation: Evaluation) -> QueuePlace | None:
         return None
     ahead = (
         Evaluation.objects.filter(queue=evaluation.queue)
+        .exclude(pk=evaluation.pk)  # it may have been claimed since it was read
         .filter(
             Q(status=EvaluationStatus.RUNNING)
             | Q(status=EvaluationStatus.QUEUED)

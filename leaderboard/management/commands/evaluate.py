@@ -32,11 +32,6 @@ class Command(BaseCommand):
         parser.add_argument("--language", choices=[str(item) for item in Language], default="")
         parser.add_argument("--json", action="store_true", help="write the result document(s) as JSON")
         parser.add_argument(
-            "--calibrate",
-            action="store_true",
-            help="measure the device first, so that times are shown as a share of its roofline",
-        )
-        parser.add_argument(
             "--catalog",
             action="store_true",
             help="run every good and wrong fixture, of TASK or of all tasks, and check its verdict",
@@ -64,7 +59,6 @@ class Command(BaseCommand):
             device,
             mode,
             language=options["language"],
-            ceilings=local_runs.calibrated(device) if options["calibrate"] else {},
             on_event=self._show,
             **_place(mode),
         )
