@@ -15,7 +15,7 @@ _ENTRY = {
     Baseline.COMPILED: "\n\nimport torch\n\nkernel = torch.compile(reference)\n",
 }
 #: Verdicts that say nothing about the baseline: it is measured again.
-_NO_ANSWER = (Verdict.INTERNAL_ERROR, Verdict.CANCELLED)
+_NO_ANSWER = (Verdict.INTERNAL_ERROR, Verdict.CANCELLED, Verdict.REFUSED)
 
 
 def baseline_source(reference: str, baseline: Baseline) -> str:

@@ -7,16 +7,27 @@ from asgiref.testing import ApplicationCommunicator
 
 
 class Socket:
-    """One open socket of ``viewer`` at ``path``."""
+    """One socket at ``path``, of ``viewer`` or of whomever the cookie in ``headers`` stands for."""
 
-    def __init__(self, application: Any, path: str, viewer: object) -> None:
-        scope = {"type": "websocket", "path": path, "headers": [], "user": viewer}
+    def __init__(
+        self, application: Any, path: str, viewer: object = None, headers: dict[str, str] | None = None
+    ) -> None:
+        scope: dict[str, Any] = {"type": "websocket", "path": path, "query_string": b"", "headers": []}
+        if viewer is not None:
+            scope["user"] = viewer
+        for name, value in (headers or {}).items():
+            scope["headers"].append((name.encode(), value.encode()))
         self._wire = ApplicationCommunicator(application, scope)
 
     async def open(self) -> "Socket":
         await self._wire.send_input({"type": "websocket.connect"})
         assert (await self._wire.receive_output(timeout=5))["type"] == "websocket.accept"
         return self
+
+    async def is_denied(self) -> bool:
+        """Whether opening is refused before the socket is accepted."""
+        await self._wire.send_input({"type": "websocket.connect"})
+        return bool((await self._wire.receive_output(timeout=5))["type"] == "websocket.close")
 
     async def frame(self) -> dict[str, Any]:
         """The next frame; waits for it."""

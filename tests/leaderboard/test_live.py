@@ -8,7 +8,9 @@ import pytest
 from asgiref.sync import sync_to_async
 from channels.routing import URLRouter
 from django.contrib.auth.models import AnonymousUser, User
+from django.test import Client
 
+from kernelhub.asgi import application as site
 from leaderboard.live import publish
 from leaderboard.live.coalesce import Coalescer, Timer
 from leaderboard.live.routing import websocket_urlpatterns
@@ -121,6 +123,29 @@ def test_a_run_ends_well_when_nobody_can_be_told(
 
 def test_evaluations_without_a_submission_are_nobodys(private: Submission) -> None:
     publish.publish_evaluation(Evaluation(pk=uuid.uuid4()))
+
+
+def browser_headers(user: User, origin: str) -> dict[str, str]:
+    client = Client()
+    client.force_login(user)
+    cookie = f"sessionid={client.cookies['sessionid'].value}"
+    return {"host": "localhost", "origin": origin, "cookie": cookie}
+
+
+async def test_a_browser_listens_with_its_session(private: Submission, owner: User, outsider: User) -> None:
+    path = f"/ws/submissions/{private.pk}/"
+    headers = await sync_to_async(browser_headers)(owner, "http://localhost")
+    page = await Socket(site, path, headers=headers).open()
+    assert (await page.frame())["status"] == "queued"
+    await page.leave()
+    headers = await sync_to_async(browser_headers)(outsider, "http://localhost")
+    page = await Socket(site, path, headers=headers).open()
+    assert await page.close_code() == 4404
+
+
+async def test_another_site_cannot_listen_with_a_visitors_session(private: Submission, owner: User) -> None:
+    headers = await sync_to_async(browser_headers)(owner, "http://evil.example")
+    assert await Socket(site, f"/ws/submissions/{private.pk}/", headers=headers).is_denied()
 
 
 class FakeTime:
