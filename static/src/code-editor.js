@@ -8,6 +8,7 @@ import { Decoration, EditorView, keymap } from "@codemirror/view";
 import { classHighlighter } from "@lezer/highlight";
 import { basicSetup } from "codemirror";
 
+const TAB_LEAVES_FOR = 5000; // milliseconds after Escape; any other key ends it sooner
 const LANGUAGES = { python, cpp, cuda: cpp };
 
 const markError = StateEffect.define();
@@ -41,6 +42,12 @@ const overtype = EditorView.domEventHandlers({
   },
 });
 
+// Escape, then Tab leaves the editor, also when Escape has a completion list to close first.
+function letTabLeave(view) {
+  view.setTabFocusMode(TAB_LEAVES_FOR);
+  return false;
+}
+
 /** Puts an editor before `textarea`, hides it, and keeps its value up to date through `sync()`. */
 export function makeEditor(textarea, { language, nonce, onChange, onSubmit }) {
   const mode = new Compartment();
@@ -48,7 +55,10 @@ export function makeEditor(textarea, { language, nonce, onChange, onSubmit }) {
     state: EditorState.create({
       doc: textarea.value,
       extensions: [
-        Prec.highest(keymap.of([{ key: "Mod-Enter", run: () => { onSubmit(); return true; } }])),
+        Prec.highest(keymap.of([
+          { key: "Mod-Enter", run: () => { onSubmit(); return true; } },
+          { key: "Escape", run: letTabLeave },
+        ])),
         basicSetup,
         keymap.of([indentWithTab]),
         syntaxHighlighting(classHighlighter),

@@ -19,7 +19,7 @@ def source(path: Path) -> str:
 def submit(page: Page, site: Site, mode: str, text: str) -> None:
     page.goto(site.submit)
     page.get_by_role("radio", name="C++", exact=True).check()
-    page.get_by_role("radio", name=mode).check()
+    page.locator(f"input[name=mode][value={mode}]").check()
     set_source(page, text)
     page.get_by_role("button", name="Submit").click()
 
@@ -39,7 +39,7 @@ def test_a_good_kernel_is_ranked_above_the_reference_and_a_wrong_one_explained(
     board.goto(site.task)
     expect(board.get_by_role("row", name=name)).to_have_count(0)
 
-    submit(page, site, "Ranked", source(SOFTMAX / "good" / "fused_rows.cpp"))
+    submit(page, site, "ranked", source(SOFTMAX / "good" / "fused_rows.cpp"))
     run = page.locator("#result .run")
     expect(run).to_have_attribute("data-status", "finished", timeout=RUN)
     expect(run.locator(".verdict")).to_contain_text("Passed")
@@ -56,7 +56,7 @@ def test_a_good_kernel_is_ranked_above_the_reference_and_a_wrong_one_explained(
     expect(mine).to_contain_text("×")
     expect(board.locator("canvas")).to_be_visible()
 
-    submit(page, site, "Test", source(SOFTMAX / "wrong" / "tail_left_out.cpp"))
+    submit(page, site, "test", source(SOFTMAX / "wrong" / "tail_left_out.cpp"))
     expect(run).to_have_attribute("data-status", "finished", timeout=RUN)
     expect(run.locator(".verdict")).to_contain_text("Wrong result")
     failure = run.locator(".failed-case").first
