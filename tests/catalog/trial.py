@@ -5,6 +5,7 @@ Ours alone are loaded: it has neither a sandbox nor a clock. ``test_fixtures.py`
 
 import ctypes
 import hashlib
+import importlib.util
 import subprocess
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -105,51 +106,76 @@ def excess(spec: TaskSpec, got: Outputs, want: Outputs) -> float:
     return worst
 
 
-def empty_outputs(spec: TaskSpec, sizes: Mapping[str, int]) -> Outputs:
+def empty_outputs(spec: TaskSpec, sizes: Mapping[str, int], device: str = "cpu") -> Outputs:
     """Poisoned outputs: NaN, or the byte 0xA5 in every place of an integer."""
     outputs = []
     for tensor in spec.outputs:
         dtype = dtype_of(tensor.dtype)
         shape = tensor.dims(sizes)
         if dtype.is_floating_point:
-            outputs.append(torch.full(shape, float("nan"), dtype=dtype))
+            outputs.append(torch.full(shape, float("nan"), dtype=dtype, device=device))
         else:
-            raw = torch.full((tensor.nbytes(sizes),), 0xA5, dtype=torch.uint8)
+            raw = torch.full((tensor.nbytes(sizes),), 0xA5, dtype=torch.uint8, device=device)
             outputs.append(raw.view(dtype).reshape(shape))
     return tuple(outputs)
 
 
-def compile_cpp(source: Path, folder: Path) -> ctypes.CDLL:
-    """g++ with the engine's flags; warnings are errors, since these files are examples."""
+#: g++ has the engine's flags; warnings are errors, since these files are examples.
+COMPILERS = {
+    Language.CPP: [
+        "g++",
+        "-O3",
+        "-march=native",
+        "-std=c++20",
+        "-fopenmp",
+        "-shared",
+        "-fPIC",
+        "-Wall",
+        "-Werror",
+    ],
+    Language.CUDA: ["nvcc", "-O3", "-arch=native", "-std=c++17", "-shared", "-Xcompiler", "-fPIC"],
+}
+
+
+def compile_source(language: Language, source: Path, folder: Path) -> ctypes.CDLL:
+    """The shared library of a C++ or CUDA file, built into ``folder``."""
     target = folder / f"{hashlib.sha256(source.read_bytes()).hexdigest()}.so"
-    flags = ["-O3", "-march=native", "-std=c++20", "-fopenmp", "-shared", "-fPIC", "-Wall", "-Werror"]
     if not target.exists():
-        subprocess.run(["g++", *flags, "-o", str(target), str(source)], check=True)
+        subprocess.run([*COMPILERS[language], "-o", str(target), str(source)], check=True)
     return ctypes.CDLL(str(target))
 
 
 def load(language: Language, path: Path, folder: Path) -> Callable[[TaskSpec, Case, Outputs], Outputs]:
-    """A function running the submission at ``path`` on the inputs of a case."""
-    if language == Language.CPP:
-        library = compile_cpp(path, folder)
+    """A function running the submission at ``path`` on the inputs of a case, on the device these are on."""
+    if language in COMPILERS:
+        library = compile_source(language, path, folder)
         return lambda spec, case, inputs: _call_c(library, spec, case, inputs)
-    names: dict[str, Any] = {}
-    exec(compile(path.read_text(), str(path), "exec"), names)  # noqa: S102 - our own file
-    function = names["kernel"]
+    # A module of a real file: Triton reads the source of its functions from there.
+    found = importlib.util.spec_from_file_location(f"submission_{path.stem}", path)
+    assert found is not None
+    assert found.loader is not None
+    module = importlib.util.module_from_spec(found)
+    found.loader.exec_module(module)
+    function = module.kernel
     return lambda spec, case, inputs: _call_python(function, spec, case, inputs)
 
 
 def _call_python(function: Kernel, spec: TaskSpec, case: Case, inputs: Outputs) -> Outputs:
     if "out" in function.__code__.co_varnames[: function.__code__.co_argcount]:
-        outputs = empty_outputs(spec, case.sizes)
+        outputs = empty_outputs(spec, case.sizes, inputs[0].device.type)
         function(*inputs, out=outputs if len(outputs) > 1 else outputs[0])
         return outputs
     return apply(function, inputs)
 
 
 def _call_c(library: ctypes.CDLL, spec: TaskSpec, case: Case, inputs: Outputs) -> Outputs:
-    outputs = empty_outputs(spec, case.sizes)
+    on_cuda = inputs[0].is_cuda
+    outputs = empty_outputs(spec, case.sizes, inputs[0].device.type)
     pointers = [ctypes.c_void_p(tensor.data_ptr()) for tensor in (*inputs, *outputs)]
+    sizes = [ctypes.c_int64(case.sizes[name]) for name in spec.sizes]
+    stream = [ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)] if on_cuda else []
     library.kernel.restype = None
-    library.kernel(*pointers, *(ctypes.c_int64(case.sizes[name]) for name in spec.sizes))
+    library.kernel(*pointers, *sizes, *stream)
+    if on_cuda:
+        torch.cuda.synchronize()
     return outputs

@@ -34,7 +34,8 @@ inline float exp_nonpositive(float v) {
 }
 
 // out (6 by 16) += a (6 by depth) * b (depth by 16).
-inline void tile(const float* a, int64_t a_stride, const float* b, int64_t b_stride, int64_t depth, float* out) {
+inline void tile(const float* a, int64_t a_stride, const float* b, int64_t b_stride, int64_t depth,
+                 float* out) {
     vec sums[6][2];
     for (int64_t i = 0; i < 6; ++i) std::memcpy(sums[i], out + i * 64, 64);
     for (int64_t k = 0; k < depth; ++k) {
@@ -72,7 +73,8 @@ void queries(const float* q, const float* keys, const float* v, float* y, int64_
         const int64_t width = std::min(KEYS, length - left);
         std::memset(scores, 0, sizeof scores);
         for (int64_t i = 0; i < QUERIES; i += 6)
-            for (int64_t j = 0; j < KEYS; j += 16) tile(qs[i], MOST, keys + left * dim + j, KEYS, dim, &scores[i][j]);
+            for (int64_t j = 0; j < KEYS; j += 16)
+                tile(qs[i], MOST, keys + left * dim + j, KEYS, dim, &scores[i][j]);
         for (int64_t i = 0; i < count; ++i) {
             float* __restrict row = scores[i];
             const int64_t seen = std::clamp(first + i - left + 1, int64_t(0), width);
@@ -97,7 +99,8 @@ void queries(const float* q, const float* keys, const float* v, float* y, int64_
         }
         for (int64_t i = count; i < QUERIES; ++i) std::memset(scores[i], 0, KEYS * sizeof(float));
         for (int64_t i = 0; i < QUERIES; i += 6)
-            for (int64_t d = 0; d < dim; d += 16) tile(scores[i], KEYS, v + left * dim + d, dim, width, &sums[i][d]);
+            for (int64_t d = 0; d < dim; d += 16)
+                tile(scores[i], KEYS, v + left * dim + d, dim, width, &sums[i][d]);
     }
     for (int64_t i = 0; i < count; ++i)
         for (int64_t d = 0; d < dim; ++d) y[(first + i) * dim + d] = sums[i][d] / totals[i];
@@ -106,14 +109,15 @@ void queries(const float* q, const float* keys, const float* v, float* y, int64_
 }  // namespace
 
 // dim is 32 or 64.
-extern "C" void kernel(const float* q, const float* k, const float* v, float* y, int64_t heads, int64_t length,
-                       int64_t dim) {
+extern "C" void kernel(const float* q, const float* k, const float* v, float* y, int64_t heads,
+                       int64_t length, int64_t dim) {
     const int64_t padded = (length + KEYS - 1) / KEYS * KEYS;
     std::vector<float> keys(heads * padded * dim);
 #pragma omp parallel
     {
 #pragma omp for schedule(static)
-        for (int64_t h = 0; h < heads; ++h) transpose(k + h * length * dim, length, dim, keys.data() + h * padded * dim);
+        for (int64_t h = 0; h < heads; ++h)
+            transpose(k + h * length * dim, length, dim, keys.data() + h * padded * dim);
 #pragma omp for collapse(2) schedule(dynamic)
         for (int64_t h = 0; h < heads; ++h)
             for (int64_t first = 0; first < length; first += QUERIES) {

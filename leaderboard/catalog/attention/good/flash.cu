@@ -1,12 +1,14 @@
-// Blocks of 64 queries walk over blocks of 32 keys in shared memory with the online softmax, all in float32 registers.
-#include <cstdint>
+// Blocks of 64 queries walk over blocks of 32 keys with the online softmax, all sums in float32 registers.
 #include <cuda_runtime.h>
+
+#include <cstdint>
 
 namespace {
 
 constexpr int QUERIES = 64, KEYS = 32, THREADS = 256;
 
-// 16 by 16 threads; thread (ty, tx) holds 4 queries: their scores with keys tx and tx + 16, and DIM / 16 outputs each.
+// 16 by 16 threads; thread (ty, tx) holds 4 queries: their scores with keys tx and tx + 16, and DIM / 16
+// outputs each.
 template <int DIM>
 __global__ __launch_bounds__(THREADS) void attention(const float* __restrict__ q, const float* __restrict__ k,
                                                      const float* __restrict__ v, float* __restrict__ y,
@@ -57,7 +59,8 @@ __global__ __launch_bounds__(THREADS) void attention(const float* __restrict__ q
             const int64_t i = first + ty + r;
             if (left + tx > i) scores[r][0] = -INFINITY;
             if (left + tx + 16 > i) scores[r][1] = -INFINITY;
-            // The 16 threads of a query are half a warp. Key 0 is seen by every query, so the maximum is never -inf.
+            // The 16 threads of a query are half a warp. Key 0 is seen by every query, so the maximum is
+            // never -inf.
             float peak = fmaxf(peaks[r], fmaxf(scores[r][0], scores[r][1]));
             for (int step = 8; step > 0; step /= 2) peak = fmaxf(peak, __shfl_xor_sync(~0u, peak, step));
             const float w0 = __expf(scores[r][0] - peak), w1 = __expf(scores[r][1] - peak);
@@ -93,8 +96,8 @@ __global__ __launch_bounds__(THREADS) void attention(const float* __restrict__ q
 }  // namespace
 
 // dim is 32 or 64.
-extern "C" void kernel(const float* q, const float* k, const float* v, float* y, int64_t heads, int64_t length,
-                       int64_t dim, cudaStream_t stream) {
+extern "C" void kernel(const float* q, const float* k, const float* v, float* y, int64_t heads,
+                       int64_t length, int64_t dim, cudaStream_t stream) {
     const int64_t blocks = (length + QUERIES - 1) / QUERIES;
     const unsigned grid = unsigned(blocks * heads);
     if (dim == 64) attention<64><<<grid, THREADS, 0, stream>>>(q, k, v, y, length, blocks);

@@ -2,8 +2,8 @@
 #include <cstdint>
 #include <vector>
 
-extern "C" void kernel(const float* q, const float* k, const float* v, float* y, int64_t heads, int64_t length,
-                       int64_t dim) {
+extern "C" void kernel(const float* q, const float* k, const float* v, float* y, int64_t heads,
+                       int64_t length, int64_t dim) {
     std::vector<float> scores(length);
     const float scale = 1 / std::sqrt(float(dim));
     for (int64_t h = 0; h < heads; ++h) {

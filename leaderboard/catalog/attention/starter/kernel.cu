@@ -1,9 +1,10 @@
-#include <cstdint>
 #include <cuda_runtime.h>
 
+#include <cstdint>
+
 // One thread per query, with the online softmax: correct and slow. dim is at most 64.
-__global__ void attention(const float* q, const float* k, const float* v, float* y, int64_t heads, int64_t length,
-                          int64_t dim) {
+__global__ void attention(const float* q, const float* k, const float* v, float* y, int64_t heads,
+                          int64_t length, int64_t dim) {
     const int64_t at = blockIdx.x * int64_t(blockDim.x) + threadIdx.x;
     if (at >= heads * length) return;
     const int64_t i = at % length, start = at / length * length * dim;
@@ -22,9 +23,9 @@ __global__ void attention(const float* q, const float* k, const float* v, float*
     for (int64_t d = 0; d < dim; ++d) y[start + i * dim + d] = out[d] / total;
 }
 
-extern "C" void kernel(const float* q, const float* k, const float* v, float* y, int64_t heads, int64_t length,
-                       int64_t dim, cudaStream_t stream) {
+extern "C" void kernel(const float* q, const float* k, const float* v, float* y, int64_t heads,
+                       int64_t length, int64_t dim, cudaStream_t stream) {
     const int threads = 64;
-    attention<<<unsigned((heads * length + threads - 1) / threads), threads, 0, stream>>>(q, k, v, y, heads, length,
-                                                                                        dim);
+    attention<<<unsigned((heads * length + threads - 1) / threads), threads, 0, stream>>>(q, k, v, y, heads,
+                                                                                          length, dim);
 }

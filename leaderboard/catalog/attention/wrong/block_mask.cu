@@ -1,9 +1,10 @@
 // Wrong: the causal mask works on whole blocks of 16 keys, so that queries see up to 15 later positions.
-#include <cstdint>
 #include <cuda_runtime.h>
 
-__global__ void attention(const float* q, const float* k, const float* v, float* y, int64_t heads, int64_t length,
-                          int64_t dim) {
+#include <cstdint>
+
+__global__ void attention(const float* q, const float* k, const float* v, float* y, int64_t heads,
+                          int64_t length, int64_t dim) {
     const int64_t at = blockIdx.x * int64_t(blockDim.x) + threadIdx.x;
     if (at >= heads * length) return;
     const int64_t i = at % length, start = at / length * length * dim;
@@ -21,7 +22,7 @@ __global__ void attention(const float* q, const float* k, const float* v, float*
     for (int64_t d = 0; d < dim; ++d) y[start + i * dim + d] = out[d] / total;
 }
 
-extern "C" void kernel(const float* q, const float* k, const float* v, float* y, int64_t heads, int64_t length,
-                       int64_t dim, cudaStream_t stream) {
+extern "C" void kernel(const float* q, const float* k, const float* v, float* y, int64_t heads,
+                       int64_t length, int64_t dim, cudaStream_t stream) {
     attention<<<unsigned((heads * length + 63) / 64), 64, 0, stream>>>(q, k, v, y, heads, length, dim);
 }

@@ -1,4 +1,4 @@
-// Images padded once, weights reordered; blocks of 16 pixels by 6 filters stay in vector registers over all channels.
+// Images padded once, weights reordered; blocks of 16 pixels by 6 filters stay in vector registers.
 #include <algorithm>
 #include <cstdint>
 #include <cstring>

@@ -1,15 +1,18 @@
-// Tiles of 32 by 16 pixels in shared memory, channel by channel; each thread keeps 4 pixels of 8 filters in registers.
-#include <cstdint>
+// Tiles of 32 by 16 pixels in shared memory, channel by channel; a thread keeps 4 pixels of 8 filters.
 #include <cuda_runtime.h>
+
+#include <cstdint>
 
 namespace {
 
 constexpr int WIDE = 32, TALL = 16, EACH = 4, FILTERS = 8, THREADS = WIDE * TALL / EACH;
 
-__global__ __launch_bounds__(THREADS) void convolve(const float* __restrict__ x, const float* __restrict__ weight,
+__global__ __launch_bounds__(THREADS) void convolve(const float* __restrict__ x,
+                                                    const float* __restrict__ weight,
                                                     const float* __restrict__ bias, float* __restrict__ y,
                                                     int64_t channels, int64_t height, int64_t width,
-                                                    int64_t filters, int64_t across, int64_t down, int64_t groups) {
+                                                    int64_t filters, int64_t across, int64_t down,
+                                                    int64_t groups) {
     __shared__ float tile[TALL + 2][WIDE + 2];
     __shared__ float weights[9][FILTERS];
     // One grid axis: the other two end at 65535 blocks.
@@ -32,7 +35,8 @@ __global__ __launch_bounds__(THREADS) void convolve(const float* __restrict__ x,
         }
         for (int at = threadIdx.x; at < 9 * FILTERS; at += THREADS) {
             const int64_t f = first + at % FILTERS;
-            weights[at / FILTERS][at % FILTERS] = f < filters ? weight[(f * channels + c) * 9 + at / FILTERS] : 0.0f;
+            weights[at / FILTERS][at % FILTERS] =
+                f < filters ? weight[(f * channels + c) * 9 + at / FILTERS] : 0.0f;
         }
         __syncthreads();
         float near[EACH + 2][3];
@@ -67,7 +71,8 @@ __global__ __launch_bounds__(THREADS) void convolve(const float* __restrict__ x,
 }  // namespace
 
 extern "C" void kernel(const float* x, const float* weight, const float* bias, float* y, int64_t batch,
-                       int64_t channels, int64_t height, int64_t width, int64_t filters, cudaStream_t stream) {
+                       int64_t channels, int64_t height, int64_t width, int64_t filters,
+                       cudaStream_t stream) {
     const int64_t across = (width + WIDE - 1) / WIDE, down = (height + TALL - 1) / TALL;
     const int64_t groups = (filters + FILTERS - 1) / FILTERS;
     convolve<<<unsigned(across * down * groups * batch), THREADS, 0, stream>>>(

@@ -1,5 +1,6 @@
-#include <cstdint>
 #include <cuda_runtime.h>
+
+#include <cstdint>
 
 // One thread per output: correct and slow.
 __global__ void convolve(const float* x, const float* weight, const float* bias, float* y, int64_t batch,
@@ -21,9 +22,10 @@ __global__ void convolve(const float* x, const float* weight, const float* bias,
 }
 
 extern "C" void kernel(const float* x, const float* weight, const float* bias, float* y, int64_t batch,
-                       int64_t channels, int64_t height, int64_t width, int64_t filters, cudaStream_t stream) {
+                       int64_t channels, int64_t height, int64_t width, int64_t filters,
+                       cudaStream_t stream) {
     const int threads = 256;
     const int64_t count = batch * filters * height * width;
-    convolve<<<unsigned((count + threads - 1) / threads), threads, 0, stream>>>(x, weight, bias, y, batch, channels,
-                                                                               height, width, filters);
+    convolve<<<unsigned((count + threads - 1) / threads), threads, 0, stream>>>(
+        x, weight, bias, y, batch, channels, height, width, filters);
 }

@@ -1,6 +1,7 @@
 // Wrong: takes channels four at a time and forgets the last channels % 4.
-#include <cstdint>
 #include <cuda_runtime.h>
+
+#include <cstdint>
 
 __global__ void convolve(const float* x, const float* weight, const float* bias, float* y, int64_t batch,
                          int64_t channels, int64_t height, int64_t width, int64_t filters) {
@@ -21,8 +22,9 @@ __global__ void convolve(const float* x, const float* weight, const float* bias,
 }
 
 extern "C" void kernel(const float* x, const float* weight, const float* bias, float* y, int64_t batch,
-                       int64_t channels, int64_t height, int64_t width, int64_t filters, cudaStream_t stream) {
+                       int64_t channels, int64_t height, int64_t width, int64_t filters,
+                       cudaStream_t stream) {
     const int64_t count = batch * filters * height * width;
-    convolve<<<unsigned((count + 255) / 256), 256, 0, stream>>>(x, weight, bias, y, batch, channels, height, width,
-                                                               filters);
+    convolve<<<unsigned((count + 255) / 256), 256, 0, stream>>>(x, weight, bias, y, batch, channels, height,
+                                                                width, filters);
 }

@@ -1,4 +1,4 @@
-// Wrong: the columns beside the image are taken from the neighbouring rows, as when the border check is left out.
+// Wrong: columns beside the image are taken from the neighbouring rows, as without a border check.
 #include <cstdint>
 
 extern "C" void kernel(const float* x, const float* weight, const float* bias, float* y, int64_t batch,

@@ -1,6 +1,7 @@
-// A warp per short row, a block per long row; the online softmax keeps maximum and sum in one pass over the row.
-#include <cstdint>
+// A warp per short row, a block per long row; the online softmax finds maximum and sum in one pass.
 #include <cuda_runtime.h>
+
+#include <cstdint>
 
 namespace {
 
@@ -46,7 +47,8 @@ __global__ void warp_rows(const float* __restrict__ logits, const int64_t* __res
 }
 
 __global__ void block_rows(const float* __restrict__ logits, const int64_t* __restrict__ labels,
-                           float* __restrict__ loss, float* __restrict__ dlogits, int64_t rows, int64_t classes) {
+                           float* __restrict__ loss, float* __restrict__ dlogits, int64_t rows,
+                           int64_t classes) {
     __shared__ State shared[32];
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = blockDim.x / 32;
     for (int64_t row = blockIdx.x; row < rows; row += gridDim.x) {

@@ -1,9 +1,10 @@
-#include <cstdint>
 #include <cuda_runtime.h>
 
+#include <cstdint>
+
 // One thread per row: correct and slow.
-__global__ void cross_entropy(const float* logits, const int64_t* labels, float* loss, float* dlogits, int64_t rows,
-                              int64_t classes) {
+__global__ void cross_entropy(const float* logits, const int64_t* labels, float* loss, float* dlogits,
+                              int64_t rows, int64_t classes) {
     const int64_t row = blockIdx.x * int64_t(blockDim.x) + threadIdx.x;
     if (row >= rows) return;
     const float* in = logits + row * classes;

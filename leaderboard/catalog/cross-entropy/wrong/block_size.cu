@@ -1,6 +1,7 @@
 // Wrong: the sum leaves out the last classes % 256, which only whole strides of the block reach.
-#include <cstdint>
 #include <cuda_runtime.h>
+
+#include <cstdint>
 
 __global__ void cross_entropy(const float* logits, const int64_t* labels, float* loss, float* dlogits,
                               int64_t classes) {
@@ -11,7 +12,8 @@ __global__ void cross_entropy(const float* logits, const int64_t* labels, float*
     float peak = in[0];
     for (int64_t k = 1; k < classes; ++k) peak = fmaxf(peak, in[k]);
     float total = threadIdx.x == 0 && classes < 256 ? 1.0f : 0.0f;
-    for (int64_t first = 0; first + 256 <= classes; first += 256) total += expf(in[first + threadIdx.x] - peak);
+    for (int64_t first = 0; first + 256 <= classes; first += 256)
+        total += expf(in[first + threadIdx.x] - peak);
     shared[threadIdx.x] = total;
     __syncthreads();
     for (int step = 128; step > 0; step /= 2) {

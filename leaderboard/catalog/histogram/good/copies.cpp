@@ -5,7 +5,8 @@
 namespace {
 
 constexpr int BINS = 1024, COPIES = 4;
-constexpr int STRIDE = BINS + 16;  // copies 4096 bytes apart would look like the same address to a load buffer
+constexpr int STRIDE =
+    BINS + 16;  // copies 4096 bytes apart would look like the same address to a load buffer
 
 void count_range(const int32_t* values, int64_t count, int32_t* counts) {
     alignas(64) int32_t copies[COPIES][STRIDE] = {};

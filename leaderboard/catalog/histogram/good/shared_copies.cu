@@ -1,12 +1,14 @@
-// Four histograms per block in shared memory, equal neighbours counted in a register first, one global add per bin.
-#include <cstdint>
+// Four histograms per block in shared memory, equal neighbours counted in a register, one global add per bin.
 #include <cuda_runtime.h>
+
+#include <cstdint>
 
 namespace {
 
 constexpr int BINS = 1024, COPIES = 4, THREADS = 512;
 
-// Adds runs of equal values at once, so that a constant vector costs one addition per thread and not one per value.
+// Adds runs of equal values at once, so that a constant vector costs one addition per thread and not one per
+// value.
 struct Run {
     int32_t* counts;
     int32_t value, length;

@@ -1,5 +1,6 @@
-#include <cstdint>
 #include <cuda_runtime.h>
+
+#include <cstdint>
 
 // One thread per value, all counting in global memory: correct and slow.
 __global__ void histogram(const int32_t* values, int32_t* counts, int64_t count) {

@@ -1,6 +1,7 @@
-// A warp per short row, a block per long one; Welford's method gives mean and variance in one read of the row.
-#include <cstdint>
+// A warp per short row, a block per long one; Welford's method takes mean and variance in one read.
 #include <cuda_runtime.h>
+
+#include <cstdint>
 
 namespace {
 
@@ -46,7 +47,8 @@ __global__ void warp_rows(const float* __restrict__ x, const float* __restrict__
 }
 
 __global__ void block_rows(const float* __restrict__ x, const float* __restrict__ weight,
-                           const float* __restrict__ bias, float* __restrict__ y, int64_t rows, int64_t cols) {
+                           const float* __restrict__ bias, float* __restrict__ y, int64_t rows,
+                           int64_t cols) {
     __shared__ Moments shared[32];
     __shared__ float mean, scale;
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = blockDim.x / 32;
@@ -74,8 +76,8 @@ __global__ void block_rows(const float* __restrict__ x, const float* __restrict_
 
 }  // namespace
 
-extern "C" void kernel(const float* x, const float* weight, const float* bias, float* y, int64_t rows, int64_t cols,
-                       cudaStream_t stream) {
+extern "C" void kernel(const float* x, const float* weight, const float* bias, float* y, int64_t rows,
+                       int64_t cols, cudaStream_t stream) {
     if (cols <= 256) {
         const int64_t blocks = (rows + 7) / 8;
         warp_rows<<<unsigned(blocks), 256, 0, stream>>>(x, weight, bias, y, rows, int(cols));

@@ -1,7 +1,8 @@
 #include <cmath>
 #include <cstdint>
 
-extern "C" void kernel(const float* x, const float* weight, const float* bias, float* y, int64_t rows, int64_t cols) {
+extern "C" void kernel(const float* x, const float* weight, const float* bias, float* y, int64_t rows,
+                       int64_t cols) {
     for (int64_t row = 0; row < rows; ++row) {
         const float* in = x + row * cols;
         float* out = y + row * cols;
@@ -11,6 +12,7 @@ extern "C" void kernel(const float* x, const float* weight, const float* bias, f
         float squares = 0;
         for (int64_t col = 0; col < cols; ++col) squares += (in[col] - mean) * (in[col] - mean);
         const float scale = 1 / std::sqrt(squares / cols + 1e-5f);
-        for (int64_t col = 0; col < cols; ++col) out[col] = (in[col] - mean) * scale * weight[col] + bias[col];
+        for (int64_t col = 0; col < cols; ++col)
+            out[col] = (in[col] - mean) * scale * weight[col] + bias[col];
     }
 }

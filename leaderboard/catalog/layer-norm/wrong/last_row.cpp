@@ -11,7 +11,8 @@ static void norm(const float* in, const float* weight, const float* bias, float*
     for (int64_t col = 0; col < cols; ++col) out[col] = (in[col] - mean) * scale * weight[col] + bias[col];
 }
 
-extern "C" void kernel(const float* x, const float* weight, const float* bias, float* y, int64_t rows, int64_t cols) {
+extern "C" void kernel(const float* x, const float* weight, const float* bias, float* y, int64_t rows,
+                       int64_t cols) {
     for (int64_t row = 0; row + 1 < rows; row += 2) {
         norm(x + row * cols, weight, bias, y + row * cols, cols);
         norm(x + (row + 1) * cols, weight, bias, y + (row + 1) * cols, cols);

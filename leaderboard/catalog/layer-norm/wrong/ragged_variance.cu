@@ -1,6 +1,7 @@
 // Wrong: variance is summed over whole groups of blockDim columns; the ragged last group is left out of it.
-#include <cstdint>
 #include <cuda_runtime.h>
+
+#include <cstdint>
 
 __device__ float across_block(float value, float* shared) {
     shared[threadIdx.x] = value;
@@ -28,7 +29,7 @@ __global__ void norm(const float* x, const float* weight, const float* bias, flo
         out[col] = (in[col] - mean) * scale * weight[col] + bias[col];
 }
 
-extern "C" void kernel(const float* x, const float* weight, const float* bias, float* y, int64_t rows, int64_t cols,
-                       cudaStream_t stream) {
+extern "C" void kernel(const float* x, const float* weight, const float* bias, float* y, int64_t rows,
+                       int64_t cols, cudaStream_t stream) {
     norm<<<unsigned(rows), 256, 0, stream>>>(x, weight, bias, y, cols);
 }

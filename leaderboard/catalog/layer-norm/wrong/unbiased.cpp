@@ -2,7 +2,8 @@
 #include <cmath>
 #include <cstdint>
 
-extern "C" void kernel(const float* x, const float* weight, const float* bias, float* y, int64_t rows, int64_t cols) {
+extern "C" void kernel(const float* x, const float* weight, const float* bias, float* y, int64_t rows,
+                       int64_t cols) {
     for (int64_t row = 0; row < rows; ++row) {
         const float* in = x + row * cols;
         float total = 0, squares = 0;

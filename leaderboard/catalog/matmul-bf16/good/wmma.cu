@@ -1,9 +1,10 @@
-// Tensor cores through wmma: tiles of 128 by 128, two stages of shared memory filled while the other is multiplied.
-#include <cstdint>
+// Tensor cores through wmma: tiles of 128 by 128, one stage of shared memory filled while the other is used.
 #include <cuda_bf16.h>
 #include <cuda_pipeline.h>
 #include <cuda_runtime.h>
 #include <mma.h>
+
+#include <cstdint>
 
 namespace {
 
@@ -44,8 +45,9 @@ __device__ void fill(Stage& stage, const bf16* a, const bf16* b, int64_t top, in
 }
 
 __global__ __launch_bounds__(THREADS) void product(const bf16* __restrict__ a, const bf16* __restrict__ b,
-                                                   bf16* __restrict__ c, int64_t rows, int64_t inner, int64_t cols,
-                                                   int64_t tiles_across, bool a_aligned, bool b_aligned) {
+                                                   bf16* __restrict__ c, int64_t rows, int64_t inner,
+                                                   int64_t cols, int64_t tiles_across, bool a_aligned,
+                                                   bool b_aligned) {
     __shared__ alignas(128) Stage stages[2];
     const int64_t top = blockIdx.x / tiles_across * TILE, left = blockIdx.x % tiles_across * TILE;
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
@@ -58,7 +60,8 @@ __global__ __launch_bounds__(THREADS) void product(const bf16* __restrict__ a, c
     for (int64_t first = 0, step = 0; first < inner; first += DEEP, ++step) {
         Stage& stage = stages[step % 2];
         if (first + DEEP < inner) {
-            fill(stages[(step + 1) % 2], a, b, top, left, first + DEEP, rows, inner, cols, a_aligned, b_aligned);
+            fill(stages[(step + 1) % 2], a, b, top, left, first + DEEP, rows, inner, cols, a_aligned,
+                 b_aligned);
             __pipeline_wait_prior(1);
         } else {
             __pipeline_wait_prior(0);
@@ -77,14 +80,16 @@ __global__ __launch_bounds__(THREADS) void product(const bf16* __restrict__ a, c
         __syncthreads();  // before the next fill overwrites this stage
     }
 
-    // Fragments have no documented layout: they go through shared memory, a 16 by 16 square per warp at a time.
+    // Fragments have no documented layout: they go through shared memory, a 16 by 16 square per warp at a
+    // time.
     float* square = reinterpret_cast<float*>(stages) + warp * 256;
     for (int i = 0; i < 4; ++i)
         for (int j = 0; j < 2; ++j) {
             wmma::store_matrix_sync(square, sums[i][j], 16, wmma::mem_row_major);
             __syncwarp();
             for (int at = lane; at < 256; at += 32) {
-                const int64_t row = top + warp_row + i * 16 + at / 16, col = left + warp_col + j * 16 + at % 16;
+                const int64_t row = top + warp_row + i * 16 + at / 16,
+                              col = left + warp_col + j * 16 + at % 16;
                 if (row < rows && col < cols) c[row * cols + col] = __float2bfloat16(square[at]);
             }
             __syncwarp();
@@ -98,5 +103,6 @@ extern "C" void kernel(const bf16* a, const bf16* b, bf16* c, int64_t rows, int6
     const int64_t across = (cols + TILE - 1) / TILE, down = (rows + TILE - 1) / TILE;
     const bool a_aligned = inner % 8 == 0 && reinterpret_cast<uintptr_t>(a) % 16 == 0;
     const bool b_aligned = cols % 8 == 0 && reinterpret_cast<uintptr_t>(b) % 16 == 0;
-    product<<<unsigned(across * down), THREADS, 0, stream>>>(a, b, c, rows, inner, cols, across, a_aligned, b_aligned);
+    product<<<unsigned(across * down), THREADS, 0, stream>>>(a, b, c, rows, inner, cols, across, a_aligned,
+                                                             b_aligned);
 }

@@ -1,10 +1,11 @@
-#include <cstdint>
 #include <cuda_bf16.h>
 #include <cuda_runtime.h>
 
+#include <cstdint>
+
 // One thread per element of c, without tensor cores: correct and slow.
-__global__ void product(const __nv_bfloat16* a, const __nv_bfloat16* b, __nv_bfloat16* c, int64_t rows, int64_t inner,
-                        int64_t cols) {
+__global__ void product(const __nv_bfloat16* a, const __nv_bfloat16* b, __nv_bfloat16* c, int64_t rows,
+                        int64_t inner, int64_t cols) {
     const int64_t at = blockIdx.x * int64_t(blockDim.x) + threadIdx.x;
     if (at >= rows * cols) return;
     const int64_t row = at / cols, col = at % cols;
@@ -14,8 +15,9 @@ __global__ void product(const __nv_bfloat16* a, const __nv_bfloat16* b, __nv_bfl
     c[at] = __float2bfloat16(total);
 }
 
-extern "C" void kernel(const __nv_bfloat16* a, const __nv_bfloat16* b, __nv_bfloat16* c, int64_t rows, int64_t inner,
-                       int64_t cols, cudaStream_t stream) {
+extern "C" void kernel(const __nv_bfloat16* a, const __nv_bfloat16* b, __nv_bfloat16* c, int64_t rows,
+                       int64_t inner, int64_t cols, cudaStream_t stream) {
     const int threads = 256;
-    product<<<unsigned((rows * cols + threads - 1) / threads), threads, 0, stream>>>(a, b, c, rows, inner, cols);
+    product<<<unsigned((rows * cols + threads - 1) / threads), threads, 0, stream>>>(a, b, c, rows, inner,
+                                                                                     cols);
 }

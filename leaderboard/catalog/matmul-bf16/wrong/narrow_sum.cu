@@ -1,10 +1,11 @@
 // Wrong: keeps the running sum in bfloat16.
-#include <cstdint>
 #include <cuda_bf16.h>
 #include <cuda_runtime.h>
 
-__global__ void product(const __nv_bfloat16* a, const __nv_bfloat16* b, __nv_bfloat16* c, int64_t rows, int64_t inner,
-                        int64_t cols) {
+#include <cstdint>
+
+__global__ void product(const __nv_bfloat16* a, const __nv_bfloat16* b, __nv_bfloat16* c, int64_t rows,
+                        int64_t inner, int64_t cols) {
     const int64_t at = blockIdx.x * int64_t(blockDim.x) + threadIdx.x;
     if (at >= rows * cols) return;
     const int64_t row = at / cols, col = at % cols;
@@ -13,7 +14,7 @@ __global__ void product(const __nv_bfloat16* a, const __nv_bfloat16* b, __nv_bfl
     c[at] = total;
 }
 
-extern "C" void kernel(const __nv_bfloat16* a, const __nv_bfloat16* b, __nv_bfloat16* c, int64_t rows, int64_t inner,
-                       int64_t cols, cudaStream_t stream) {
+extern "C" void kernel(const __nv_bfloat16* a, const __nv_bfloat16* b, __nv_bfloat16* c, int64_t rows,
+                       int64_t inner, int64_t cols, cudaStream_t stream) {
     product<<<unsigned((rows * cols + 255) / 256), 256, 0, stream>>>(a, b, c, rows, inner, cols);
 }

@@ -8,12 +8,12 @@ namespace {
 
 typedef float vec __attribute__((vector_size(32)));
 
-constexpr int64_t MR = 6, NR = 16;                 // a tile of c: 12 of AVX2's 16 registers
-constexpr int64_t MC = 96, KC = 256, NC = 4080;    // a panel of a in L2, a panel of b in L3
+constexpr int64_t MR = 6, NR = 16;               // a tile of c: 12 of AVX2's 16 registers
+constexpr int64_t MC = 96, KC = 256, NC = 4080;  // a panel of a in L2, a panel of b in L3
 
 // c tile = (or +=) packed a (KC by 6) times packed b (KC by 16). Edges were padded with zeros.
-void tile(const float* a, const float* b, int64_t depth, float* c, int64_t stride, int64_t height, int64_t width,
-          bool add) {
+void tile(const float* a, const float* b, int64_t depth, float* c, int64_t stride, int64_t height,
+          int64_t width, bool add) {
     vec sums[MR][2] = {};
     for (int64_t k = 0; k < depth; ++k) {
         vec b0, b1;

@@ -1,6 +1,7 @@
 // Tiles of 128 by 128 in shared memory, 8 by 8 of them in the registers of each thread.
-#include <cstdint>
 #include <cuda_runtime.h>
+
+#include <cstdint>
 
 namespace {
 

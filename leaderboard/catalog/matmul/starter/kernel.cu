@@ -1,5 +1,6 @@
-#include <cstdint>
 #include <cuda_runtime.h>
+
+#include <cstdint>
 
 // One thread per element of c: correct and slow.
 __global__ void product(const float* a, const float* b, float* c, int64_t rows, int64_t inner, int64_t cols) {
@@ -14,5 +15,6 @@ __global__ void product(const float* a, const float* b, float* c, int64_t rows, 
 extern "C" void kernel(const float* a, const float* b, float* c, int64_t rows, int64_t inner, int64_t cols,
                        cudaStream_t stream) {
     const int threads = 256;
-    product<<<unsigned((rows * cols + threads - 1) / threads), threads, 0, stream>>>(a, b, c, rows, inner, cols);
+    product<<<unsigned((rows * cols + threads - 1) / threads), threads, 0, stream>>>(a, b, c, rows, inner,
+                                                                                     cols);
 }

@@ -1,6 +1,7 @@
 // Wrong: tiles are overwritten while slower warps still read them: the second barrier is missing.
-#include <cstdint>
 #include <cuda_runtime.h>
+
+#include <cstdint>
 
 __global__ void product(const float* a, const float* b, float* c, int64_t rows, int64_t inner, int64_t cols,
                         int64_t across) {

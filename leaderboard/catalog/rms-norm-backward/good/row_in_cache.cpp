@@ -1,4 +1,4 @@
-// One pass for both sums of a row, a second one over the cached row; gradients of the weights in blocks of rows.
+// One pass for both sums of a row, a second over the cached row; gradients of the weights in blocks of rows.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>

@@ -1,6 +1,7 @@
-// A block per row for y and dx; dw over tiles of columns and chunks of rows, whose sums meet in atomic additions.
-#include <cstdint>
+// A block per row for y and dx; dw over tiles of columns and chunks of rows, added up atomically.
 #include <cuda_runtime.h>
+
+#include <cstdint>
 
 namespace {
 
@@ -77,8 +78,10 @@ extern "C" void kernel(const float* x, const float* weight, const float* dy, flo
     if (cudaMallocAsync(&scales, rows * sizeof(float), stream) != cudaSuccess) return;
     cudaMemsetAsync(dw, 0, cols * sizeof(float), stream);
     const int threads = cols <= 512 ? 128 : cols <= 2048 ? 256 : 512;
-    rows_pass<<<unsigned(rows < 65535 ? rows : 65535), threads, 0, stream>>>(x, weight, dy, y, dx, scales, rows, cols);
+    rows_pass<<<unsigned(rows < 65535 ? rows : 65535), threads, 0, stream>>>(x, weight, dy, y, dx, scales,
+                                                                             rows, cols);
     const int64_t tiles = (cols + ACROSS - 1) / ACROSS, chunks = (rows + CHUNK - 1) / CHUNK;
-    columns_pass<<<unsigned(tiles * chunks), dim3(ACROSS, DOWN), 0, stream>>>(x, dy, scales, dw, rows, cols, tiles);
+    columns_pass<<<unsigned(tiles * chunks), dim3(ACROSS, DOWN), 0, stream>>>(x, dy, scales, dw, rows, cols,
+                                                                              tiles);
     cudaFreeAsync(scales, stream);
 }

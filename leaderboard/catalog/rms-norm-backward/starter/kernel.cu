@@ -1,5 +1,6 @@
-#include <cstdint>
 #include <cuda_runtime.h>
+
+#include <cstdint>
 
 // One thread per row for y and dx, then one thread per column for dw: correct and slow.
 __device__ float root(const float* in, int64_t cols) {
@@ -8,8 +9,8 @@ __device__ float root(const float* in, int64_t cols) {
     return 1 / sqrtf(squares / cols + 1e-6f);
 }
 
-__global__ void rows_pass(const float* x, const float* weight, const float* dy, float* y, float* dx, float* scales,
-                          int64_t rows, int64_t cols) {
+__global__ void rows_pass(const float* x, const float* weight, const float* dy, float* y, float* dx,
+                          float* scales, int64_t rows, int64_t cols) {
     const int64_t row = blockIdx.x * int64_t(blockDim.x) + threadIdx.x;
     if (row >= rows) return;
     const int64_t start = row * cols;

@@ -1,6 +1,7 @@
 // Wrong: blocks add to dw without atomics, so that some rows' gradients are lost.
-#include <cstdint>
 #include <cuda_runtime.h>
+
+#include <cstdint>
 
 __global__ void rms(const float* x, const float* weight, const float* dy, float* y, float* dx, float* dw,
                     int64_t cols) {

@@ -1,6 +1,7 @@
-// Chunks of 4096 values per block: sums of the chunks, a scan of these in double, then a scan within each chunk.
-#include <cstdint>
+// Chunks of 4096 values per block: their sums, a scan of these in double, then a scan within each chunk.
 #include <cuda_runtime.h>
+
+#include <cstdint>
 
 namespace {
 
@@ -30,7 +31,8 @@ __global__ void chunk_sums(const float* __restrict__ x, double* sums, int64_t co
     const int64_t row = blockIdx.x / chunks, first = blockIdx.x % chunks * CHUNK;
     const float* in = x + row * cols;
     float value = 0;
-    for (int64_t col = first + threadIdx.x; col < first + CHUNK && col < cols; col += THREADS) value += in[col];
+    for (int64_t col = first + threadIdx.x; col < first + CHUNK && col < cols; col += THREADS)
+        value += in[col];
     float total;
     scan_block(value, &total);
     if (threadIdx.x == 0) sums[blockIdx.x] = total;
@@ -58,14 +60,16 @@ __global__ void before_chunks(double* sums, int64_t chunks) {
     }
 }
 
-__global__ void scan_chunks(const float* __restrict__ x, const double* before, float* __restrict__ y, int64_t cols,
-                            int64_t chunks) {
-    // Loads and stores go through shared memory, so that they are coalesced while a thread scans EACH neighbours.
+__global__ void scan_chunks(const float* __restrict__ x, const double* before, float* __restrict__ y,
+                            int64_t cols, int64_t chunks) {
+    // Loads and stores go through shared memory, so that they are coalesced while a thread scans EACH
+    // neighbours.
     __shared__ float tile[CHUNK + CHUNK / 32];
     const int64_t row = blockIdx.x / chunks, first = blockIdx.x % chunks * CHUNK;
     const float* in = x + row * cols;
     float* out = y + row * cols;
-    for (int i = threadIdx.x; i < CHUNK; i += THREADS) tile[i + i / 32] = first + i < cols ? in[first + i] : 0;
+    for (int i = threadIdx.x; i < CHUNK; i += THREADS)
+        tile[i + i / 32] = first + i < cols ? in[first + i] : 0;
     __syncthreads();
     float sums[EACH];
     float sum = 0;

@@ -1,4 +1,4 @@
-// Running sums of 8 values by three shuffles in a register; a double carries what came before from block to block.
+// Running sums of 8 values by three shuffles in a register; a double carries the sum from block to block.
 #include <cstdint>
 #include <cstring>
 

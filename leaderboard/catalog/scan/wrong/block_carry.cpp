@@ -1,4 +1,4 @@
-// Wrong: from the third block of 64 columns on, only the sum of the block before is carried, not of all before.
+// Wrong: from the third block of 64 columns on, only the sum of the block before is carried.
 #include <cstdint>
 
 extern "C" void kernel(const float* x, float* y, int64_t rows, int64_t cols) {

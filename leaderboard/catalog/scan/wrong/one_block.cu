@@ -1,6 +1,7 @@
 // Wrong: scans blocks of 1024 columns by themselves, without what came before.
-#include <cstdint>
 #include <cuda_runtime.h>
+
+#include <cstdint>
 
 __global__ void scan(const float* x, float* y, int64_t cols, int64_t blocks) {
     __shared__ float shared[1024];

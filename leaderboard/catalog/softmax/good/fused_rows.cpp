@@ -1,4 +1,5 @@
-// Vectorised exponential written as a polynomial, three passes over one row while it is in cache, stores once.
+// Vectorised exponential written as a polynomial; three passes over one row while it is in cache.
+
 // Comparisons may be turned into selects, without which no loop holding one is vectorised.
 #pragma GCC optimize("no-trapping-math")
 

@@ -1,6 +1,7 @@
-// A warp per short row, a block per long row; the online softmax keeps maximum and sum in one pass over the row.
-#include <cstdint>
+// A warp per short row, a block per long row; the online softmax finds maximum and sum in one pass.
 #include <cuda_runtime.h>
+
+#include <cstdint>
 
 namespace {
 

@@ -1,5 +1,6 @@
-#include <cstdint>
 #include <cuda_runtime.h>
+
+#include <cstdint>
 
 // One thread per row: correct and slow.
 __global__ void softmax(const float* x, float* y, int64_t rows, int64_t cols) {

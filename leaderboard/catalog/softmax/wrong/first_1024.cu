@@ -1,6 +1,7 @@
 // Wrong: each thread takes one column, so that columns past the block's 1024 threads are never written.
-#include <cstdint>
 #include <cuda_runtime.h>
+
+#include <cstdint>
 
 __global__ void softmax(const float* x, float* y, int64_t cols) {
     __shared__ float shared[1024];

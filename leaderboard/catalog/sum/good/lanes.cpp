@@ -23,6 +23,7 @@ float block_sum(const float* x, int64_t count) {
 extern "C" void kernel(const float* x, float* total, int64_t count) {
     double sum = 0;
 #pragma omp parallel for schedule(static) reduction(+ : sum)
-    for (int64_t first = 0; first < count; first += BLOCK) sum += block_sum(x + first, std::min(BLOCK, count - first));
+    for (int64_t first = 0; first < count; first += BLOCK)
+        sum += block_sum(x + first, std::min(BLOCK, count - first));
     total[0] = float(sum);
 }

@@ -1,6 +1,7 @@
 // Loads of 16 bytes over a strided grid, then one block adds the parts; nothing depends on total being zero.
-#include <cstdint>
 #include <cuda_runtime.h>
+
+#include <cstdint>
 
 namespace {
 
@@ -21,7 +22,8 @@ __device__ float across_block(float value) {
 }
 
 __global__ void sum_parts(const float* __restrict__ x, int64_t count) {
-    const int64_t id = blockIdx.x * int64_t(blockDim.x) + threadIdx.x, stride = gridDim.x * int64_t(blockDim.x);
+    const int64_t id = blockIdx.x * int64_t(blockDim.x) + threadIdx.x,
+                  stride = gridDim.x * int64_t(blockDim.x);
     const bool aligned = reinterpret_cast<uintptr_t>(x) % 16 == 0;
     const int64_t quads = aligned ? count / 4 : 0;
     float a = 0, b = 0, c = 0, d = 0;

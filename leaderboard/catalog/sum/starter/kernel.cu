@@ -1,5 +1,6 @@
-#include <cstdint>
 #include <cuda_runtime.h>
+
+#include <cstdint>
 
 // One block adds up everything: correct and slow.
 __global__ void sum(const float* x, float* total, int64_t count) {

@@ -1,6 +1,7 @@
 // Wrong: adds atomically into an output that nobody set to zero.
-#include <cstdint>
 #include <cuda_runtime.h>
+
+#include <cstdint>
 
 __global__ void sum(const float* x, float* total, int64_t count) {
     float part = 0;

@@ -1,4 +1,4 @@
-// Tiles of 64 by 64 turned around through a small buffer, so that reads and writes both run along whole cache lines.
+// Tiles of 64 by 64 turned around in a small buffer: reads and writes both run along whole cache lines.
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -34,7 +34,8 @@ void whole_tile(const float* x, float* y, int64_t rows, int64_t cols) {
     for (int64_t row = 0; row < TILE; row += 8)
         for (int64_t col = 0; col < TILE; col += 8)
             turn8(x + row * cols + col, cols, buffer + col * TILE + row, TILE);
-    for (int64_t col = 0; col < TILE; ++col) std::memcpy(y + col * rows, buffer + col * TILE, TILE * sizeof(float));
+    for (int64_t col = 0; col < TILE; ++col)
+        std::memcpy(y + col * rows, buffer + col * TILE, TILE * sizeof(float));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // Tiles of 32 by 32 through shared memory with one column of padding; 8 rows of threads move 4 elements each.
-#include <cstdint>
 #include <cuda_runtime.h>
+
+#include <cstdint>
 
 namespace {
 

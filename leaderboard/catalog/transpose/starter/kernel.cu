@@ -1,5 +1,6 @@
-#include <cstdint>
 #include <cuda_runtime.h>
+
+#include <cstdint>
 
 // One thread per element: writes go against the order of memory.
 __global__ void transpose(const float* x, float* y, int64_t rows, int64_t cols) {

@@ -1,6 +1,7 @@
 // Wrong: writes with the stride of x, which is right for square matrices only.
-#include <cstdint>
 #include <cuda_runtime.h>
+
+#include <cstdint>
 
 __global__ void transpose(const float* x, float* y, int64_t rows, int64_t cols) {
     const int64_t at = blockIdx.x * int64_t(blockDim.x) + threadIdx.x;
