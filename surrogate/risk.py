@@ -60,6 +60,8 @@ def clopper_pearson_upper(errors: int, cases: int, delta: float) -> float:
         raise ValueError(f"no bound for {errors} errors in {cases} cases at delta {delta}")
     if errors == cases:
         return 1.0
+    if errors == 0:
+        return float(1 - delta ** (1 / cases))
     low, high = errors / cases, 1.0
     for _ in range(60):  # halves the interval; 60 times is past the precision of a float
         middle = (low + high) / 2

@@ -34,8 +34,7 @@ def folds(records: Sequence[Record], split: Split) -> list[Fold]:
     optimistic bound. A pair and its mirror image always stay together. Raises ValueError when there is too
     little to split.
     """
-    keys = {"task": [item.task for item in records], "device": [item.device for item in records]}
-    parts = keys.get(split) or [item.pair for item in records]
+    parts = _parts(records, split)
     if split != "device":
         group = {part: place % FOLDS for place, part in enumerate(sorted(set(parts), key=_hash))}
         parts = [f"{split} {group[part]}" for part in parts]
@@ -58,6 +57,27 @@ def folds(records: Sequence[Record], split: Split) -> list[Fold]:
             )
         )
     return made
+
+
+def _parts(records: Sequence[Record], split: Split) -> list[str]:
+    """What must stay together, per record."""
+    if split == "device":
+        return [item.device for item in records]
+    if split == "random":
+        return [item.pair for item in records]
+    # Tasks whose references are nearly equal are one task under several names.
+    references = {item.task: item.outcome.request.task.reference for item in records}
+    names = sorted(references)
+    texts = [KernelText("python", references[name]) for name in names]
+    leader = {name: name for name in names}
+    for place, name in enumerate(names):
+        if references[name]:
+            alike = similarities(texts[place], texts[: place + 1]) >= NEAR_DUPLICATE
+            first = leader[names[int(alike.argmax())]]
+            for other in np.flatnonzero(alike):
+                old = leader[names[other]]
+                leader.update({key: first for key, value in leader.items() if value == old})
+    return [leader[item.task] for item in records]
 
 
 class _NearDuplicates:

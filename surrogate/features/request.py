@@ -1,19 +1,22 @@
 """One row of numbers per request: kernel, anchor, task, device, and what is known of relatives."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from surrogate.contract.request import DeviceFacts, ForecastRequest, Neighbour, TaskFacts
+from surrogate.contract.request import Anchor, DeviceFacts, ForecastRequest, KernelText, Neighbour, TaskFacts
 from surrogate.features.roofline import bound_seconds, flops_rate
 from surrogate.features.similarity import kernel_digest, similarities
 from surrogate.features.source import source_features
 
 _UNKNOWN = math.nan
 _LANGUAGES = ("python", "cpp", "cuda")
+#: The column of ``feature_table`` that holds the mean log2 speed-up of the same kernel on other devices.
+SAME_KERNEL_ELSEWHERE = -8
 
 
 @dataclass(frozen=True)
@@ -27,8 +30,29 @@ class FeatureNames:
         return cls(tuple(sorted({name for request in requests for name in request.kernel.parameters})))
 
 
-def request_features(request: ForecastRequest, names: FeatureNames) -> list[float]:
-    """Numbers in a fixed order for given ``names``; NaN where something is unknown."""
+def feature_table(requests: Sequence[ForecastRequest], names: FeatureNames) -> NDArray[np.float64]:
+    """One row per request, columns in a fixed order for given ``names``; NaN where something is unknown."""
+    distances: dict[tuple[str, str], float] = {}  # of one table: facts of a slug do not change within it
+    return np.array([_row(request, names, distances) for request in requests], dtype=np.float64)
+
+
+def mirrored(request: ForecastRequest) -> ForecastRequest:
+    """The same pair asked the other way round: how fast is the anchor, with the kernel as its anchor?
+
+    Neighbours are left behind, for their ratios are over the old anchor.
+    """
+    kernel, anchor = request.kernel, request.anchor
+    return ForecastRequest(
+        request.task,
+        KernelText(anchor.language, anchor.source, anchor.parameters),
+        request.device,
+        Anchor("mirrored", kernel.language, kernel.source, {}, kernel.parameters),
+    )
+
+
+def _row(
+    request: ForecastRequest, names: FeatureNames, distances: dict[tuple[str, str], float]
+) -> list[float]:
     kernel = source_features(request.kernel.language, request.kernel.source)
     anchor = source_features(request.anchor.language, request.anchor.source)
     reference = source_features("python", request.task.reference)
@@ -38,7 +62,7 @@ def request_features(request: ForecastRequest, names: FeatureNames) -> list[floa
     row += _settings(request, names)
     row += _device(request.device)
     row += _task(request.task, request.device, request.anchor.seconds)
-    row += _relatives(request)
+    row += _relatives(request, distances)
     return row
 
 
@@ -77,7 +101,7 @@ def _task(task: TaskFacts, device: DeviceFacts, anchor_seconds: float | None) ->
     ]
 
 
-def _relatives(request: ForecastRequest) -> list[float]:
+def _relatives(request: ForecastRequest, distances: dict[tuple[str, str], float]) -> list[float]:
     """The same kernel elsewhere (count, mean, ends, most alike device), then kernels like it."""
     mine = kernel_digest(request.kernel)
     same: list[Neighbour] = []
@@ -87,8 +111,14 @@ def _relatives(request: ForecastRequest) -> list[float]:
     row = [float(len(same)), _UNKNOWN, _UNKNOWN, _UNKNOWN, _UNKNOWN, _UNKNOWN]
     if same:
         ratios = [item.log2_ratio for item in same]
-        closest = min(same, key=lambda item: device_distance(item.device, request.device))
-        distance = device_distance(closest.device, request.device)
+        for item in same:
+            pair = (item.device.slug, request.device.slug)
+            if pair not in distances:
+                distances[pair] = device_distance(item.device, request.device)
+        distance, closest = min(
+            ((distances[item.device.slug, request.device.slug], item) for item in same),
+            key=lambda found: found[0],
+        )
         row = [
             float(len(same)),
             sum(ratios) / len(ratios),

@@ -18,7 +18,7 @@ from threadpoolctl import threadpool_limits
 from surrogate.contract import bins
 from surrogate.contract.forecast import Abstention, Forecast
 from surrogate.contract.request import ForecastRequest
-from surrogate.features.request import FeatureNames, request_features
+from surrogate.features.request import SAME_KERNEL_ELSEWHERE, FeatureNames, feature_table, mirrored
 from surrogate.features.similarity import kernel_digest
 from surrogate.forecasters.base import Outcome
 from surrogate.forecasters.prior import share_correct, smoothed_counts, training_digest
@@ -32,20 +32,40 @@ _FEWEST_FAILURES = 20
 #: Outcomes beyond this many octaves teach no more than "far off".
 _CLIP = 6.0
 _LEAST_SPREAD = 0.05
-_FOLDS = 4
+_FOLDS = 3
 #: Share of the prior mixed in, so that no bin is ever impossible.
 _PRIOR_SHARE = 0.02
 _QUANTILES = (np.arange(100) + 0.5) / 100
 _SMOOTHING = 0.25  # of the standardised errors' distribution
 
 
+class _Known:
+    """A model over the columns of which anything was known when it was taught; it takes no others."""
+
+    def __init__(self, model: Any) -> None:
+        self._model = model
+
+    def fit(self, table: Floats, target: NDArray[Any]) -> "_Known":
+        self._columns = np.flatnonzero(~np.isnan(table).all(axis=0))
+        self._model.fit(table[:, self._columns], target)
+        return self
+
+    def predict(self, table: Floats) -> Floats:
+        found: Floats = self._model.predict(table[:, self._columns])
+        return found
+
+    def probability(self, table: Floats) -> Floats:
+        found: Floats = self._model.predict_proba(table[:, self._columns])[:, 1]
+        return found
+
+
 @dataclass(frozen=True)
 class _Fitted:
     names: FeatureNames
-    mean: HistGradientBoostingRegressor
-    spread: HistGradientBoostingRegressor
+    mean: _Known
+    spread: _Known
     errors: Floats  # quantiles of (truth − mean) / spread
-    correct: HistGradientBoostingClassifier | None
+    correct: _Known | None
     history: History
 
 
@@ -88,14 +108,14 @@ class StatisticalForecaster:
         self, fitted: _Fitted, requests: Sequence[ForecastRequest]
     ) -> tuple[Floats, list[float | None]]:
         known = [item if item.neighbours else fitted.history.attach(item) for item in requests]
-        table = _table(known, fitted.names)
-        location = fitted.mean.predict(table)
+        table = feature_table(known, fitted.names)
+        location = _mean_of(fitted.mean, table, _reversed_table(known, fitted.names))
         spread = np.maximum(np.exp(fitted.spread.predict(table)), _LEAST_SPREAD)
         masses = _masses(location, spread, fitted.errors)
         masses = (1 - _PRIOR_SHARE) * masses + _PRIOR_SHARE * np.array(self._prior)
         if fitted.correct is None:
             return masses, [self._p_correct] * len(requests)
-        return masses, [float(value) for value in fitted.correct.predict_proba(table)[:, 1]]
+        return masses, [float(value) for value in fitted.correct.probability(table)]
 
 
 def _fit(outcomes: Sequence[Outcome], known: Sequence[Outcome]) -> _Fitted:
@@ -106,17 +126,19 @@ def _fit(outcomes: Sequence[Outcome], known: Sequence[Outcome]) -> _Fitted:
     target = np.clip([item.log2_ratio for item in known], -_CLIP, _CLIP).astype(np.float64)
     target = np.concatenate([target, target])
     names = FeatureNames.of(requests)
-    table = _table(requests, names)
+    table, reverse = feature_table(requests, names), _reversed_table(requests, names)
+    departure = target - _known_elsewhere(table)
     groups = np.array(_groups(known) * 2)
     guess = np.zeros(len(target))
     for train, test in GroupKFold(n_splits=min(_FOLDS, len(set(groups)))).split(table, target, groups):
-        guess[test] = _regressor().fit(table[train], target[train]).predict(table[test])
+        model = _regressor().fit(table[train], departure[train])
+        guess[test] = _mean_of(model, table[test], reverse[test])
     error = target - guess
     spread = _regressor(iterations=60).fit(table, np.log(abs(error) + _LEAST_SPREAD))
     standard = error / np.maximum(np.exp(spread.predict(table)), _LEAST_SPREAD)
     return _Fitted(
         names,
-        _regressor().fit(table, target),
+        _regressor().fit(table, departure),
         spread,
         np.quantile(standard, _QUANTILES),
         _fit_correct(outcomes, names, history),
@@ -124,30 +146,29 @@ def _fit(outcomes: Sequence[Outcome], known: Sequence[Outcome]) -> _Fitted:
     )
 
 
-def _fit_correct(
-    outcomes: Sequence[Outcome], names: FeatureNames, history: History
-) -> HistGradientBoostingClassifier | None:
+def _fit_correct(outcomes: Sequence[Outcome], names: FeatureNames, history: History) -> _Known | None:
     """P(correct), where enough kernels failed to learn from."""
     worked = np.array([item.log2_ratio is not None for item in outcomes])
     if min(worked.sum(), (~worked).sum()) < _FEWEST_FAILURES:
         return None
-    table = _table([history.attach(item.request) for item in outcomes], names)
+    table = feature_table([history.attach(item.request) for item in outcomes], names)
     model = HistGradientBoostingClassifier(
         max_iter=60, learning_rate=0.08, max_leaf_nodes=8, min_samples_leaf=10, random_state=0
     )
-    return model.fit(table, worked.astype(int))
+    return _Known(model).fit(table, worked.astype(int))
 
 
-def _regressor(iterations: int = 150) -> HistGradientBoostingRegressor:
-    return HistGradientBoostingRegressor(
+def _regressor(iterations: int = 100) -> _Known:
+    model = HistGradientBoostingRegressor(
         max_iter=iterations,
-        learning_rate=0.06,
+        learning_rate=0.08,
         max_leaf_nodes=12,
         min_samples_leaf=10,
         l2_regularization=1.0,
         max_features=0.5,
         random_state=0,
     )
+    return _Known(model)
 
 
 def _groups(outcomes: Sequence[Outcome]) -> list[str]:
@@ -160,8 +181,29 @@ def _groups(outcomes: Sequence[Outcome]) -> list[str]:
     ]
 
 
-def _table(requests: Sequence[ForecastRequest], names: FeatureNames) -> Floats:
-    return np.array([request_features(item, names) for item in requests], dtype=np.float64)
+def _known_elsewhere(table: Floats) -> Floats:
+    """What the same kernel did on other devices, 0 where that is unknown.
+
+    The model learns how far this device departs from it: so it need not learn to repeat it.
+    """
+    return np.nan_to_num(table[:, SAME_KERNEL_ELSEWHERE], nan=0.0)
+
+
+def _mean_of(model: _Known, table: Floats, reverse: Floats) -> Floats:
+    """log2(a/b) must be −log2(b/a): half the difference of both answers errs less than either alone.
+
+    Rows of ``reverse`` are NaN where the question cannot be turned round.
+    """
+    straight = model.predict(table) + _known_elsewhere(table)
+    backward = model.predict(reverse)
+    return np.where(np.isnan(reverse).all(axis=1), straight, (straight - backward) / 2)
+
+
+def _reversed_table(requests: Sequence[ForecastRequest], names: FeatureNames) -> Floats:
+    """Features of the mirrored requests; NaN for those with neighbours, which know more than a mirror."""
+    table = feature_table([mirrored(item) for item in requests], names)
+    table[[bool(item.neighbours) or not item.anchor.source for item in requests]] = np.nan
+    return table
 
 
 def _masses(location: Floats, spread: Floats, errors: Floats) -> Floats:
