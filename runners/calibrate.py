@@ -1,7 +1,8 @@
-"""Measuring a device's ceilings: copy bandwidth, matmul rate per dtype, and the cost of a call that does nothing.
+"""Measuring a device's ceilings: copy bandwidth, matmul rate per dtype, and the cost of a call that does
+nothing.
 
-``measure_ceilings`` is what runners call; the work is done by ``python -m runners.calibrate`` in a process of its
-own, pinned like a submission, so that the caller needs no torch.
+``measure_ceilings`` is what runners call; the work is done by ``python -m runners.calibrate`` in a process
+of its own, pinned like a submission, so that the caller needs no torch.
 """
 
 import json

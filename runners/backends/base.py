@@ -52,7 +52,7 @@ class Built:
     report: CompileReport | None = None
 
 
-class CompileFailed(Exception):  # noqa: N818 - an outcome of the submission, not of ours
+class CompileFailed(Exception):
     """The compiler refused the source; ``report`` has its words."""
 
     def __init__(self, reason: str, report: CompileReport | None = None) -> None:

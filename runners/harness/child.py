@@ -91,7 +91,9 @@ def _profile(calls: list[Callable[[], Any]]) -> dict[str, Any]:
 
 
 def _kind(error: BaseException) -> str:
-    """``contract``, ``resource``, ``exit`` or ``exception``; the supervisor turns it into a verdict against us."""
+    """``contract``, ``resource``, ``exit`` or ``exception``; the supervisor turns it into a verdict
+    against us.
+    """
     name = type(error).__name__
     if name in ("ContractError", "EntryPointError"):
         return "contract" if name == "ContractError" else "entry_point"

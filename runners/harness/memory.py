@@ -33,7 +33,9 @@ class Mapped:
 
 
 def map_arena(descriptor: int, arena: dict[str, Any], *, writable: bool) -> Mapped:
-    """Maps all of an arena and closes its descriptor. Populated at once: page faults are not the kernel's time."""
+    """Maps all of an arena and closes its descriptor. Populated at once: page faults are not the kernel's
+    time.
+    """
     size = arena["slots"] * arena["stride"]
     protection = _PROT_READ | (_PROT_WRITE if writable else 0)
     address = _libc.mmap(None, size, protection, _MAP_SHARED | _MAP_POPULATE, descriptor, 0)

@@ -1,4 +1,6 @@
-"""Does, inside the sandbox, what must be impossible there. Used by sandbox/probe.py; its word is about ourselves."""
+"""Does, inside the sandbox, what must be impossible there. Used by sandbox/probe.py; its word is about
+ourselves.
+"""
 
 import contextlib
 import ctypes
@@ -81,7 +83,7 @@ def _processes(_: dict[str, Any]) -> bool:
 
 def _call(number: int, *arguments: int) -> bool:
     libc = ctypes.CDLL(None, use_errno=True)
-    return libc.syscall(number, *arguments) >= 0
+    return bool(libc.syscall(number, *arguments) >= 0)
 
 
 def _ptrace(_: dict[str, Any]) -> bool:

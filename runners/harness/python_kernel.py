@@ -30,7 +30,8 @@ def views(case: dict[str, Any], role: str, arena: Mapped, slot: int) -> list[tor
 
 
 class CopyOnly:
-    """Stands in for a submission before there is one: writes ready results into the slots, as a returned one is.
+    """Stands in for a submission before there is one: writes ready results into the slots, as a returned
+    one is.
 
     Its time per call is what returning costs, and is taken off.
     """

@@ -1,7 +1,7 @@
 """First code inside the sandbox: closes the last doors, then hands over to the role asked for.
 
-Landlock forbids mounts, so it cannot be put on before bubblewrap has built the file system; it is put on here,
-before a byte of the submission is read.
+Landlock forbids mounts, so it cannot be put on before bubblewrap has built the file system; it is put on
+here, before a byte of the submission is read.
 """
 
 import json
@@ -10,8 +10,8 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 
-from runners.harness.control import Control  # noqa: E402 - the path comes first
-from runners.sandbox import landlock, privileges, seccomp  # noqa: E402
+from runners.harness.control import Control
+from runners.sandbox import landlock, privileges, seccomp
 
 
 def main() -> None:

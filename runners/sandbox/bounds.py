@@ -1,5 +1,6 @@
 """Bounds of one sandbox: what the code inside may use before it is stopped."""
 
+import os
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -9,7 +10,9 @@ MIB = 2**20
 
 @dataclass(frozen=True)
 class Bounds:
-    """Bytes and counts. Memory is held by RLIMIT_DATA and by polling, never by RLIMIT_AS (which breaks CUDA)."""
+    """Bytes and counts. Memory is held by RLIMIT_DATA and by polling, never by RLIMIT_AS (which breaks
+    CUDA).
+    """
 
     memory: int = 8 * GIB  # private memory of all processes together
     tmp: int = 512 * MIB  # the size of /tmp
@@ -26,3 +29,9 @@ class Bounds:
 
 #: Compilers: no shared memory needed, and a large include must end soon.
 COMPILER_BOUNDS = Bounds(memory=3 * GIB, shm=1 * MIB, processes=32, threads=128, cpu_seconds=300)
+
+
+def for_this_machine() -> Bounds:
+    """The usual bounds, with half of the machine's memory at most."""
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return Bounds(memory=min(Bounds.memory, memory // 2))

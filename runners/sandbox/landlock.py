@@ -41,7 +41,8 @@ def abi() -> int:
 
 
 def restrict(read: Sequence[str], write: Sequence[str]) -> None:
-    """Limits this process and all it starts: ``read`` paths may be read and executed, ``write`` paths also written.
+    """Limits this process and all it starts: ``read`` paths may be read and executed, ``write`` paths also
+    written.
 
     Needs no_new_privs. Raises OSError when any rule cannot be set.
     """

@@ -1,8 +1,9 @@
-"""The launcher: a fresh single-threaded process that drops everything, then becomes bubblewrap or the harness.
+"""The launcher: a fresh single-threaded process that drops everything, then becomes bubblewrap or the
+harness.
 
 Started as ``python -I -S launch.py <descriptor>``; the descriptor holds the plan (see spawn.py) as JSON.
-It exists because the supervisor has torch's threads by then, and code between fork and exec of a threaded process
-is unsafe.
+It exists because the supervisor has torch's threads by then, and code between fork and exec of a threaded
+process is unsafe.
 """
 
 import json
@@ -11,7 +12,7 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 
-from runners.sandbox import bubblewrap, privileges, staging  # noqa: E402 - the path comes first
+from runners.sandbox import bubblewrap, privileges, staging
 
 
 def main() -> None:
@@ -27,6 +28,7 @@ def main() -> None:
         binds = [(path, place) for path, (_, place) in zip(staged, binds, strict=True)]
     if plan["cores"]:
         os.sched_setaffinity(0, plan["cores"])
+    privileges.raise_priority()
     os.chdir("/" if plan["bwrap"] else plan["directory"])
     privileges.drop_root()
     privileges.no_new_privileges()
@@ -34,7 +36,7 @@ def main() -> None:
     privileges.limit(plan["bounds"])
     if plan["bwrap"]:
         inner = bubblewrap.command(plan["bwrap"], binds, plan["devices"], plan["bounds"], inner)
-    os.execve(inner[0], inner, plan["environment"])
+    os.execve(inner[0], inner, plan["environment"])  # noqa: S606 - there is no shell on purpose
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 """What the sandbox of this machine keeps out, found by trying. Run as ``python -m runners.sandbox.probe``.
 
-A layer counts as proved when the attempt that it must stop was stopped; asking a kernel for its version proves
-nothing. Tiers: T0 own uid, limits, empty environment · T1 also Landlock and seccomp · T2 also namespaces.
+A layer counts as proved when the attempt that it must stop was stopped; asking a kernel for its version
+proves nothing. Tiers: T0 own uid, limits, empty environment · T1 also Landlock and seccomp · T2 also
+namespaces.
 """
 
 import contextlib
@@ -70,7 +71,9 @@ def probe() -> Probe:
 
 
 def probe_cached(data_dir: str) -> Probe:
-    """``probe()``, kept in ``data_dir`` until the machine boots anew or the code, uid or bubblewrap changes."""
+    """``probe()``, kept in ``data_dir`` until the machine boots anew or the code, uid or bubblewrap
+    changes.
+    """
     path = Path(data_dir) / "sandbox-probe.json"
     key = _cache_key()
     with contextlib.suppress(OSError, ValueError, TypeError, KeyError):

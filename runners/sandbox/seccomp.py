@@ -2,9 +2,11 @@
 
 Denied calls fail with EPERM, so that honest libraries that merely try them carry on. Three groups:
 
-- reaching other processes or the kernel: ptrace, process_vm_*, bpf, perf, userfaultfd, io_uring, keys, modules …
+- reaching other processes or the kernel: ptrace, process_vm_*, bpf, perf, userfaultfd, io_uring, keys,
+modules …
 - changing the sandbox: mounts, namespaces, clocks, CPU affinity (the cores are part of the measurement)
-- waking a frozen process: a POSIX timer or an owner signal could send SIGCONT while the supervisor fills inputs
+- waking a frozen process: a POSIX timer or an owner signal could send SIGCONT while the supervisor fills
+inputs
 """
 
 import ctypes
@@ -127,7 +129,9 @@ class _Program(ctypes.Structure):
 
 
 def install() -> None:
-    """Binds this process and all it starts to the filter. Needs no_new_privs; raises OSError when it cannot."""
+    """Binds this process and all it starts to the filter. Needs no_new_privs; raises OSError when it
+    cannot.
+    """
     if platform.machine() != "x86_64":
         raise OSError(f"the seccomp filter knows x86_64 only, not {platform.machine()}")
     instructions = program()

@@ -1,4 +1,6 @@
-"""Starting a sandbox: the supervisor's side. One call, one process tree, one control socket, two output pipes."""
+"""Starting a sandbox: the supervisor's side. One call, one process tree, one control socket, two output
+pipes.
+"""
 
 import json
 import os
@@ -45,7 +47,9 @@ class Plan:
 
 @dataclass
 class Sandboxed:
-    """A started sandbox. The pipes are non-blocking; the control socket carries one JSON document per packet."""
+    """A started sandbox. The pipes are non-blocking; the control socket carries one JSON document per
+    packet.
+    """
 
     process: subprocess.Popen[bytes]
     control: socket.socket

@@ -1,7 +1,7 @@
 """Making paths that only root may read visible to an unprivileged bubblewrap.
 
-A Python installed under /root cannot be bind-mounted by uid 65534. While still root, the launcher enters a mount
-namespace of its own and binds each source under a directory that everyone may traverse.
+A Python installed under /root cannot be bind-mounted by uid 65534. While still root, the launcher enters a
+mount namespace of its own and binds each source under a directory that everyone may traverse.
 """
 
 import os

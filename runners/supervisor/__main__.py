@@ -1,4 +1,6 @@
-"""``python -m runners.supervisor <descriptor>``: a job on standard input, events as JSON lines on the descriptor."""
+"""``python -m runners.supervisor <descriptor>``: a job on standard input, events as JSON lines on the
+descriptor.
+"""
 
 import json
 import os
@@ -12,6 +14,7 @@ from runners.contract.job import Job
 from runners.contract.limits import LIMITS, MAX_RESULT_BYTES
 from runners.contract.result import ResultDocument
 from runners.sandbox import libc, privileges, process_tree
+from runners.sandbox.bounds import for_this_machine
 from runners.sandbox.probe import probe_cached
 
 
@@ -20,6 +23,7 @@ def main() -> None:
     privileges.die_with_parent(parent)
     libc.prctl(libc.PR_SET_DUMPABLE, 0)
     libc.prctl(libc.PR_SET_CHILD_SUBREAPER, 1)
+    privileges.raise_priority()
     job = Job.from_document(json.load(sys.stdin))
     events = os.fdopen(int(sys.argv[1]), "w", encoding="utf-8")
 
@@ -46,7 +50,7 @@ def _evaluate(
     from runners.supervisor.stop import Stop
 
     stop = Stop(deadline, limit, cancelled.is_set)
-    return Evaluation(job, probe_cached(job.data_dir), stop, emit).run()
+    return Evaluation(job, probe_cached(job.data_dir), stop, emit, for_this_machine()).run()
 
 
 def _fitting(document: ResultDocument) -> ResultDocument:

@@ -40,7 +40,8 @@ class Arena:
         os.ftruncate(self.fd, slots * self.stride)
         self._map = mmap.mmap(self.fd, slots * self.stride)
         seals = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
-        # FUTURE_WRITE leaves the mapping made above writable and refuses every later one: the child reads only.
+        # FUTURE_WRITE leaves the mapping made above writable and refuses every later one: the child reads
+        # only.
         fcntl.fcntl(self.fd, fcntl.F_ADD_SEALS, seals | (0 if child_writes else _F_SEAL_FUTURE_WRITE))
         self.bytes: Bytes = np.frombuffer(self._map, dtype=np.uint8)
 

@@ -22,7 +22,7 @@ from runners.supervisor.stop import Stop
 _POLL_MILLISECONDS = 50
 
 
-class Died(Exception):  # noqa: N818 - says what happened; the caller knows what it means
+class Died(Exception):
     """The process tree is gone; the text says how, starting with a verb."""
 
 
@@ -51,8 +51,8 @@ class Child:
     def receive(self, limit: float, what: str) -> dict[str, Any]:
         """The next message, waiting ``limit`` seconds at most.
 
-        Meanwhile drains the output pipes and polls the bounds. Raises Died, and Ended for a limit that is hit;
-        ``what`` completes "… took longer than 30 s".
+        Meanwhile drains the output pipes and polls the bounds. Raises Died, and Ended for a limit that is
+        hit; ``what`` completes "… took longer than 30 s".
         """
         end = time.monotonic() + limit
         next_weighing = 0.0

@@ -1,4 +1,6 @@
-"""The caller's side: one supervisor process per job, whatever becomes of it. Imports neither torch nor Django."""
+"""The caller's side: one supervisor process per job, whatever becomes of it. Imports neither torch nor
+Django.
+"""
 
 import contextlib
 import json
@@ -34,9 +36,9 @@ def run_job(
 ) -> ResultDocument:
     """Runs ``job`` to its result document.
 
-    ``on_event`` gets every event of contract/progress.py but the result. ``should_stop`` is asked several times a
-    second; true cancels. Whatever the submission does becomes a verdict; a supervisor that dies becomes
-    ``internal_error``. When a callback raises, all processes are killed and the error passes through.
+    ``on_event`` gets every event of contract/progress.py but the result. ``should_stop`` is asked several
+    times a second; true cancels. Whatever the submission does becomes a verdict; a supervisor that dies
+    becomes ``internal_error``. When a callback raises, all processes are killed and the error passes through.
     """
     read, write = os.pipe()
     with contextlib.ExitStack() as stack:

@@ -7,6 +7,9 @@ import torch
 from runners.contract.result import OutputError
 from runners.contract.spec import Tolerance
 
+#: Elements compared at a time, so that the intermediate values stay in the processor's cache.
+_CHUNK = 1 << 16
+
 
 def compare(name: str, got: torch.Tensor, want: torch.Tensor, tolerance: Tolerance) -> OutputError:
     """How ``got`` (the task's dtype) differs from ``want`` (float64, or whole numbers) of the same shape.
@@ -15,27 +18,37 @@ def compare(name: str, got: torch.Tensor, want: torch.Tensor, tolerance: Toleran
     """
     if not got.is_floating_point():
         return _compare_integers(name, got, want)
-    wide = got.to(torch.float64)
-    error = (wide - want).abs_()
-    bad = ~(error <= want.abs().mul_(tolerance.rtol).add_(tolerance.atol))
-    if bool(bad.any()):
-        bad &= ~((wide == want) | (wide.isnan() & want.isnan()))
-    mismatches = int(bad.sum())
-    # The worst element is one that fails, if any does; of these, a non-finite one first.
-    ranked = error.nan_to_num(nan=math.inf)
-    if mismatches:
-        ranked = ranked.masked_fill(~bad, -1.0)
-    index = int(ranked.argmax())
-    relative = (error / want.abs()).masked_fill_(want == 0, 0)
+    flat_got, flat_want = got.reshape(-1), want.reshape(-1)
+    mismatches, index, worst = 0, 0, (False, -1.0)
+    absolute = relative = 0.0
+    for start in range(0, flat_got.numel(), _CHUNK):
+        wide = flat_got[start : start + _CHUNK].to(torch.float64)
+        wanted = flat_want[start : start + _CHUNK]
+        size = wanted.abs()
+        error = (wide - wanted).abs_()
+        bad = ~(error <= size * tolerance.rtol + tolerance.atol)
+        if bool(bad.any()):
+            bad &= ~((wide == wanted) | (wide.isnan() & wanted.isnan()))
+        failed = int(bad.sum())
+        mismatches += failed
+        # The worst element is one that fails, if any does; of these, one that is not finite.
+        ranked = error.nan_to_num(nan=math.inf)
+        if failed:
+            ranked = ranked.masked_fill(~bad, -1.0)
+        largest, place = ranked.max(0)
+        if (failed > 0, float(largest)) > worst:
+            worst, index = (failed > 0, float(largest)), start + int(place)
+        absolute = max(absolute, _largest(error))
+        relative = max(relative, _largest(error.div_(size).masked_fill_(size == 0, 0)))
     return {
         "output": name,
         "mismatches": mismatches,
         "elements": got.numel(),
-        "max_abs_error": _finite_max(error),
-        "max_rel_error": _finite_max(relative),
+        "max_abs_error": absolute if math.isfinite(absolute) else None,
+        "max_rel_error": relative if math.isfinite(relative) else None,
         "worst_index": _coordinates(index, got.shape),
-        "got": repr(float(wide.view(-1)[index])),
-        "want": repr(float(want.reshape(-1)[index])),
+        "got": repr(float(flat_got[index])),
+        "want": repr(float(flat_want[index])),
         "atol": tolerance.atol,
         "rtol": tolerance.rtol,
     }
@@ -68,9 +81,10 @@ def sentence(error: OutputError) -> str:
     )
 
 
-def _finite_max(values: torch.Tensor) -> float | None:
+def _largest(values: torch.Tensor) -> float:
+    """The maximum; infinite when a value is NaN."""
     largest = float(values.max())
-    return largest if math.isfinite(largest) else None
+    return math.inf if math.isnan(largest) else largest
 
 
 def _coordinates(index: int, shape: torch.Size) -> list[int]:

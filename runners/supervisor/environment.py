@@ -3,8 +3,8 @@
 import platform
 import shutil
 import subprocess
-from pathlib import Path
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 ENGINE_VERSION = "1"

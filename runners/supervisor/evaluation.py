@@ -11,7 +11,7 @@ from runners.backends.base import Built, CompileFailed
 from runners.backends.registry import BACKENDS
 from runners.contract import result
 from runners.contract.job import Job
-from runners.contract.limits import LIMITS, MAX_SOURCE_BYTES
+from runners.contract.limits import LIMITS, MAX_SOURCE_BYTES, ModeLimits
 from runners.contract.result import ResultDocument
 from runners.contract.vocabulary import LANGUAGES_OF, STAGES_OF, Stage, Verdict
 from runners.sandbox.bounds import Bounds
@@ -32,13 +32,22 @@ Emit = Callable[[dict[str, Any]], None]
 class Evaluation:
     """Runs ``job`` once. ``emit`` gets the events of contract/progress.py, all but the result."""
 
-    def __init__(self, job: Job, probe: Probe, stop: Stop, emit: Emit, bounds: Bounds | None = None) -> None:
+    def __init__(
+        self,
+        job: Job,
+        probe: Probe,
+        stop: Stop,
+        emit: Emit,
+        bounds: Bounds | None = None,
+        limits: ModeLimits | None = None,
+    ) -> None:
+        """``bounds`` and ``limits`` take the place of the machine's and the mode's own."""
         self._job = job
         self._probe = probe
         self._stop = stop
         self._emit = emit
         self._bounds = bounds or Bounds()
-        self._limits = LIMITS[job.mode]
+        self._limits = limits or LIMITS[job.mode]
         self._stage: Stage | None = None
         self._built: Built | None = None
         self._child: Child | None = None

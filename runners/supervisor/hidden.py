@@ -15,8 +15,9 @@ _MOST_GROWTH = 2  # a drawn case stays within this factor of its model
 def hidden_cases(spec: TaskSpec, kind: DeviceKind) -> list[Case]:
     """One hidden case per test case, with a secret size and distribution where the task varies them.
 
-    A size that takes fewer than three values in the test cases may carry a precondition (a power of two, a head
-    dimension), so it keeps its value; fills are drawn among those that the task's test cases use for that input.
+    A size that takes fewer than three values in the test cases may carry a precondition (a power of two, a
+    head dimension), so it keeps its value; fills are drawn among those that the task's test cases use for
+    that input.
     """
     models = spec.cases_for(kind, CaseRole.TEST)
     random = secrets.SystemRandom()

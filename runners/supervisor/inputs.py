@@ -2,8 +2,8 @@
 
 normal: N(0,1)·scale · uniform: U[0,1)·scale · large: N(0,1)·1000·scale · constant: one value drawn from
 N(0,1)·scale · heavy: standard Cauchy clipped to ±10000, times scale · zeros: +0 and −0 mixed ·
-denormal: N(0,1)·1e-40 · integers: whole numbers in [low, high). On whole-number inputs ``constant`` is one drawn
-value everywhere and ``zeros`` is ``low``.
+denormal: N(0,1)·1e-40 · integers: whole numbers in [low, high). On whole-number inputs ``constant`` is one
+drawn value everywhere and ``zeros`` is ``low``.
 """
 
 import hashlib
@@ -22,7 +22,9 @@ Array = npt.NDArray[Any]
 
 
 def generator(*words: str | bytes) -> np.random.Generator:
-    """A generator that depends on ``words`` alone: public cases repeat exactly, secret ones get a secret word."""
+    """A generator that depends on ``words`` alone: public cases repeat exactly, secret ones get a secret
+    word.
+    """
     digest = hashlib.sha256(b"\0".join(word if isinstance(word, bytes) else word.encode() for word in words))
     return np.random.Generator(np.random.SFC64(int.from_bytes(digest.digest()[:16], "little")))
 

@@ -10,7 +10,7 @@ from runners.backends.base import Built
 from runners.contract.job import Job
 from runners.contract.limits import ModeLimits
 from runners.contract.result import CaseResult, ResultDocument, Score, Timing
-from runners.contract.vocabulary import STAGES_OF, CaseRole, DeviceKind, Mode, Stage, Verdict
+from runners.contract.vocabulary import CaseRole, DeviceKind, Mode, Verdict
 from runners.supervisor.child import Child
 from runners.supervisor.cpu_session import CpuSession
 from runners.supervisor.hidden import hidden_cases
@@ -42,7 +42,8 @@ class Measuring:
         job = self._job
         tests = list(job.spec.cases_for(job.target.kind, CaseRole.TEST))
         hidden = hidden_cases(job.spec, job.target.kind) if job.mode == Mode.RANKED else []
-        timed = self._benchmarks if Stage.TIME in STAGES_OF[job.mode] else ()
+        timed = () if job.mode == Mode.TEST else self._benchmarks
+        timed = timed[:1] if job.mode == Mode.PROFILE else timed
         self._emit({"type": "plan", "tests": len(tests) + len(hidden), "benchmarks": len(timed)})
         self._session.start(timed)
         self._session.load(self._built.payload)
@@ -82,10 +83,25 @@ class Measuring:
         self._document["score"] = score(self._document["benchmarks"])
 
     def profile(self) -> None:
-        """One call of the first benchmark case under a profiler."""
+        """The first benchmark case: its time against the device's ceilings, and what a profiler says of a
+        call.
+        """
+        job = self._job
         case = self._benchmarks[0]
         self._activity(f"profiling {case.name}")
-        self._document["profile"] = {"case": case.name, **self._session.profile(case)}
+        timing = CaseTimer(self._session, job.spec, case, job.mode, self._limits).measure(
+            job.target.ceilings, self._activity
+        )
+        self._report_timing(timing)
+        seconds = timing["seconds"]
+        self._document["profile"] = {
+            "case": case.name,
+            "seconds": seconds,
+            "bytes_per_s": job.spec.case_bytes(case) / seconds,
+            "flops_per_s": job.spec.case_flops(case) / seconds,
+            "floor_seconds": timing["floor_seconds"],
+            **self._session.profile(case),
+        }
 
     def _report_test(self, case: CaseResult) -> None:
         self._emit({"type": "test", "case": case})
@@ -114,9 +130,8 @@ def score(timings: list[Timing]) -> Score | None:
     lower = [math.log(timing["seconds"] / timing["ci_low"]) for timing in timings]
     upper = [math.log(timing["ci_high"] / timing["seconds"]) for timing in timings]
     down, up = (math.sqrt(sum(value**2 for value in side)) / len(timings) for side in (lower, upper))
-    shares = [
-        timing["floor_seconds"] / timing["seconds"] for timing in timings if timing.get("floor_seconds")
-    ]
+    pairs = [(timing.get("floor_seconds"), timing["seconds"]) for timing in timings]
+    shares = [floor / time for floor, time in pairs if floor]
     return {
         "seconds": seconds,
         "ci_low": seconds * math.exp(-down),

@@ -3,7 +3,7 @@
 from runners.contract.vocabulary import Verdict
 
 
-class Ended(Exception):  # noqa: N818 - an ending, not always an error
+class Ended(Exception):
     """The evaluation is over with ``verdict``; ``reason`` is one sentence for the submitter."""
 
     def __init__(self, verdict: Verdict, reason: str) -> None:
@@ -12,7 +12,7 @@ class Ended(Exception):  # noqa: N818 - an ending, not always an error
         self.reason = reason
 
 
-class CaseFailed(Exception):  # noqa: N818
+class CaseFailed(Exception):
     """One case went wrong in a way that the child survived, so that the next case can run."""
 
     def __init__(self, verdict: Verdict, message: str) -> None:

@@ -16,7 +16,9 @@ class OpenCase(Protocol):
     slots: int
 
     def arm(self, order: Sequence[int]) -> None:
-        """Lets the harness prepare one call on each slot of ``order``. Before ``fill``: the child runs meanwhile."""
+        """Lets the harness prepare one call on each slot of ``order``. Before ``fill``: the child runs
+        meanwhile.
+        """
 
     def fill(self, slot: int, *seed: str | bytes) -> None:
         """Stops the submission, writes fresh inputs that depend on ``seed`` alone, poisons the outputs."""
@@ -46,7 +48,9 @@ class DeviceSession(Protocol):
     copies: bool  # the kernel returns tensors, which the harness copies into the slots
 
     def start(self, timed_cases: Sequence[Case]) -> None:
-        """Waits until the child is up and measures the overheads of ``timed_cases``, before any submission."""
+        """Waits until the child is up and measures the overheads of ``timed_cases``, before any
+        submission.
+        """
 
     def load(self, payload: bytes) -> None:
         """Delivers the submission. Raises Ended when it does not load."""
@@ -61,13 +65,9 @@ class DeviceSession(Protocol):
         """How many slots of a benchmark case fit in memory and overflow the last-level cache."""
 
     def open(self, case: Case, slots: int, *, timed: bool) -> OpenCase:
-        """Shares memory for ``case`` with the submission. ``timed`` cases have inputs that cannot be written."""
+        """Shares memory for ``case`` with the submission. ``timed`` cases have inputs that cannot be
+        written.
+        """
 
     def profile(self, case: Case) -> dict[str, object]:
-        """What a profiler inside the submission's process says about one call of ``case``."""
-
-    def output(self) -> tuple[str, str, bool]:
-        """stdout, stderr, and whether something was dropped."""
-
-    def close(self) -> None:
-        """Ends the submission's processes."""
+        """What a profiler inside the submission's own process says of one call of ``case``; may be empty."""

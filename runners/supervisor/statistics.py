@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 _RESAMPLES = 2000
-#: A first call may cost this share of a call more than the rest (wake-up, clock ramp) before it counts as time.
+#: A first call may cost this share of a call more than the rest (wake-up, clock ramp) before it counts as
+#: time.
 _COLD_START = 0.25
 
 
@@ -29,8 +30,9 @@ class Estimate:
 def estimate(samples: Mapping[int, Sequence[float]], null: float, seed: int) -> Estimate:
     """The slope between the two batch lengths in ``samples`` (calls → seconds of each batch).
 
-    A kernel that dawdles in short batches would flatten the slope. So the slope is held against the long batches
-    alone, less twice the ``null`` time of an empty batch and a quarter of a call: the larger one counts.
+    A kernel that dawdles in short batches would flatten the slope. So the slope is held against the long
+    batches alone, less twice the ``null`` time of an empty batch and a quarter of a call: the larger one
+    counts.
     """
     short, long = sorted(samples)
     few, many = np.asarray(samples[short]), np.asarray(samples[long])

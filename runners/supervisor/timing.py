@@ -1,4 +1,6 @@
-"""The time stage: batches of two lengths in random order, until the interval is narrow or the budget is spent."""
+"""The time stage: batches of two lengths in random order, until the interval is narrow or the budget is
+spent.
+"""
 
 import secrets
 import time
@@ -21,7 +23,8 @@ _FEWEST_BATCHES = 5  # of each length before the interval is trusted
 _FEWEST_AT_ALL = 3  # of each length, even past the budget
 _MOST_BATCHES = 150
 _FULLY_CHECKED = 1  # of each length, all slots compared; later batches one drawn slot
-#: A time below this share of the roofline floor is not believed: the floor is measured, and caches help a little.
+#: A time below this share of the roofline floor is not believed: the floor is measured, and caches help a
+#: little.
 _BELIEVABLE = 0.5
 
 
@@ -55,14 +58,19 @@ class CaseTimer:
         return self._timing(found, samples, ceilings)
 
     def _warm_up(self, opened: OpenCase, slots: int) -> int:
-        """Runs untimed batches for a while; returns the length of the long batches."""
+        """Runs untimed batches for a while; returns the length of the long batches.
+
+        Long batches are as long as the budget allows for enough of them, every slot at most.
+        """
         end = time.monotonic() + self._limits.warm_up
-        self._batch(opened, list(range(slots)), check_all=True)
-        single = self._batch(opened, [0], check_all=True)
+        budget = self._limits.case_timing
+        per_call = min(self._batch(opened, [slot], check_all=True) for slot in range(2))
+        if per_call * slots < min(budget, self._limits.call / 2):
+            per_call = self._batch(opened, list(range(slots)), check_all=False) / slots
         while time.monotonic() < end:
-            single = min(single, self._batch(opened, [self._random.randrange(slots)], check_all=False))
-        # A slow kernel: fewer calls per batch, so that enough batches fit into the budget.
-        return slots if single * slots * _FEWEST_BATCHES * 1.25 < self._limits.case_timing else 2
+            self._batch(opened, [self._random.randrange(slots)], check_all=False)
+        affordable = int(budget / (1.25 * _FEWEST_BATCHES * per_call))
+        return max(2, min(slots, affordable))
 
     def _sample(
         self, opened: OpenCase, short: int, long: int, activity: Callable[[str], None]
@@ -109,16 +117,17 @@ class CaseTimer:
         if found.ci_low <= 0 or found.seconds <= 0:
             text = f"Case {case.name}: no time above the noise was measured, so there is none to report."
             raise Ended(Verdict.RUNTIME_ERROR, text)
-        # Bounded: a kernel that dodges the copy gains a factor of two at most, and the floor is checked below.
+        # Bounded: a kernel that dodges the copy gains a factor of two at most, and the floor is checked
+        # below.
         copy = min(self._session.copy_seconds(case), found.seconds / 2)
         scale = (found.seconds - copy) / found.seconds
         floor = floor_seconds(self._spec, case, ceilings)
         seconds = found.seconds * scale
         if floor is not None and seconds < _BELIEVABLE * floor:
             text = (
-                f"Case {case.name}: {seconds:.3g} s per call is less than half of the {floor:.3g} s that this "
-                "device needs to move the data or do the arithmetic; such a time is not believed."
+                f"Case {case.name}: {seconds:.3g} s per call is not believed: moving the data or doing the "
             )
+            text += f"arithmetic takes this device {floor:.3g} s at least."
             raise Ended(Verdict.REFUSED, text)
         return {
             "case": case.name,

@@ -10,8 +10,8 @@ from runners.supervisor.compare import sentence
 from runners.supervisor.outcome import CaseFailed, Ended
 from runners.supervisor.session import DeviceSession, OpenCase
 
-#: Two slots get the same inputs, so that a kernel that varies from run to run is seen; then slot 0 gets new ones,
-#: so that one that remembers an address, a shape or the last answer is seen.
+#: Two slots get the same inputs, so that a kernel that varies from run to run is seen; then slot 0 gets
+#: new ones, so that one that remembers an address, a shape or the last answer is seen.
 _SLOTS = 2
 
 
@@ -25,9 +25,9 @@ def verify(
 ) -> tuple[list[CaseResult], Ended | None]:
     """Checks each case. Returns the results, and how the evaluation ends if one failed.
 
-    ``seed`` decides the inputs: derived from the spec for public cases, secret for hidden ones. A case that fails
-    without harm to the process does not keep the others from running. A death ends the loop: the Ended comes
-    back, too, so that the results so far are not lost.
+    ``seed`` decides the inputs: derived from the spec for public cases, secret for hidden ones. A case
+    that fails without harm to the process does not keep the others from running. A death ends the loop:
+    the Ended comes back, too, so that the results so far are not lost.
     """
     results: list[CaseResult] = []
     ended: Ended | None = None

@@ -1,0 +1,86 @@
+"""The clock of the CPU device. The submission runs only while it ticks.
+
+A batch: all processes of the submission are stopped; the caller fills secret inputs and poisons the outputs; "go"
+with a nonce is written; the clock starts; the processes continue; "done" is read; pages drawn at random are copied;
+the clock stops; the processes are stopped; the drawn pages are compared with what is there now. So nothing can be
+computed before the clock starts, nor be written after it stopped.
+"""
+
+import gc
+import os
+import secrets
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from runners.contract.vocabulary import Verdict
+from runners.sandbox import process_tree
+from runners.supervisor.arena import PAGE
+from runners.supervisor.child import Child
+from runners.supervisor.cores import Cores
+from runners.supervisor.outcome import Ended
+
+#: Pages copied within the clock after each batch; the amount is constant, so that it cancels in the slope.
+_DRAWN_PAGES = 64
+
+
+class LateWrite(Exception):
+    """Outputs changed after the kernel had returned."""
+
+
+class CpuClock:
+    """Stops and continues one child, and times what it does in between."""
+
+    def __init__(self, child: Child, cores: Cores) -> None:
+        self.child = child
+        self._cores = cores
+        self._drawn = np.empty((_DRAWN_PAGES, PAGE), dtype=np.uint8)
+        self._random = np.random.Generator(np.random.SFC64(int.from_bytes(os.urandom(16), "little")))
+
+    def freeze(self) -> list[int]:
+        """Stops the submission and takes its cores; the pids. Raises Died when nothing runs any more."""
+        pids = self.child.freeze()
+        self._cores.take_all()
+        return pids
+
+    def request(
+        self, message: dict[str, Any], limit: float, event: str, what: str, descriptors: Sequence[int] = ()
+    ) -> dict[str, Any]:
+        """Lets the child work on ``message``, untimed; its answer is ``event`` or an error."""
+        self._cores.leave()
+        self.child.send(message, descriptors)
+        process_tree.thaw(self.child.freeze())
+        return self.child.expect(event, limit, what)
+
+    def batch(self, outputs: npt.NDArray[np.uint8], limit: float, what: str) -> tuple[float, dict[str, Any]]:
+        """Runs the armed calls; seconds, and the answer: ``done`` or an error.
+
+        ``outputs`` are the pages of the output arena. Raises LateWrite, Died, and Ended.
+        """
+        nonce = secrets.token_hex(8)
+        drawn = self._random.integers(0, len(outputs), size=_DRAWN_PAGES)
+        pids = self.freeze()
+        spent = process_tree.run_nanoseconds(pids)
+        self._cores.leave()
+        gc.disable()
+        try:
+            self.child.send({"do": "go", "nonce": nonce})
+            if not process_tree.all_still(pids) or process_tree.run_nanoseconds(pids) != spent:
+                raise Ended(Verdict.RUNTIME_ERROR, "The submission ran while it was stopped.")
+            start = time.perf_counter()
+            process_tree.thaw(pids)
+            answer = self.child.expect("done", limit, what)
+            np.take(outputs, drawn, axis=0, out=self._drawn)
+            seconds = time.perf_counter() - start
+        finally:
+            gc.enable()
+        self.freeze()
+        if answer["event"] == "done":
+            if answer.get("nonce") != nonce:
+                raise Ended(Verdict.RUNTIME_ERROR, "The process answered a batch that was not asked for.")
+            if not np.array_equal(outputs[drawn], self._drawn):
+                raise LateWrite
+        return seconds, answer

@@ -1,0 +1,153 @@
+"""One case on the CPU: its shared memory, and the calls made on it."""
+
+import hashlib
+from collections.abc import Sequence
+
+import torch
+
+from runners.contract.result import OutputError
+from runners.contract.spec import Case, TaskSpec
+from runners.contract.vocabulary import Verdict
+from runners.supervisor import inputs
+from runners.supervisor.arena import Arena
+from runners.supervisor.child import Died
+from runners.supervisor.clock_cpu import CpuClock, LateWrite
+from runners.supervisor.compare import compare
+from runners.supervisor.oracle import Oracle
+from runners.supervisor.outcome import CaseFailed, Ended
+
+_OPEN_SECONDS = 60.0  # mapping and populating a gigabyte
+#: What a word of the child's about its own failure becomes.
+VERDICTS = {
+    "contract": Verdict.WRONG,
+    "entry_point": Verdict.COMPILE_ERROR,
+    "resource": Verdict.RESOURCE_LIMIT,
+}
+
+
+class CpuCase:
+    """Implements OpenCase."""
+
+    def __init__(
+        self,
+        clock: CpuClock,
+        oracle: Oracle,
+        spec: TaskSpec,
+        case: Case,
+        slots: int,
+        call: float,
+        *,
+        timed: bool,
+    ) -> None:
+        """``call`` is how long one batch may take, seconds. Inputs of ``timed`` cases are read-only
+        inside.
+        """
+        self.case = case
+        self.slots = slots
+        self._clock = clock
+        self._oracle = oracle
+        self._spec = spec
+        self._call = call
+        self._writable = not timed
+        self._kept: dict[int, list[torch.Tensor]] = {}
+        self._inputs = Arena(spec.inputs, case.sizes, slots, child_writes=not timed)
+        self._outputs = Arena(spec.outputs, case.sizes, slots, child_writes=True)
+        message = {
+            "do": "case",
+            "input_arena": self._inputs.describe(),
+            "output_arena": self._outputs.describe(),
+            "inputs_writable": self._writable,
+            "inputs": self._inputs.describe_tensors(),
+            "outputs": self._outputs.describe_tensors(),
+            "sizes": [case.sizes[name] for name in spec.sizes],
+        }
+        try:
+            descriptors = [self._inputs.fd, self._outputs.fd]
+            answer = clock.request(
+                message, _OPEN_SECONDS, "ready", f"Preparing case {case.name}", descriptors
+            )
+        except Died as error:
+            self.close()
+            raise self._dead(error) from None
+        except Ended:
+            self.close()
+            raise
+        if answer["event"] == "error":
+            self.close()
+            raise Ended(Verdict.RUNTIME_ERROR, str(answer.get("text", ""))[:2000])
+
+    def arm(self, order: Sequence[int]) -> None:
+        try:
+            what = f"Preparing a batch of calls in case {self.case.name}"
+            answer = self._clock.request({"do": "arm", "slots": list(order)}, self._call, "armed", what)
+        except Died as error:
+            raise self._dead(error) from None
+        if answer["event"] == "error":
+            raise Ended(Verdict.RUNTIME_ERROR, str(answer.get("text", ""))[:2000])
+
+    def fill(self, slot: int, *seed: str | bytes) -> None:
+        try:
+            self._clock.freeze()
+        except Died as error:
+            raise self._dead(error) from None
+        for index, tensor in enumerate(self._spec.inputs):
+            random = inputs.generator(*seed, tensor.name)
+            kind = self.case.fills.get(tensor.name, tensor.fill)
+            inputs.fill(self._inputs.raw(slot, index), tensor, self.case.sizes, kind, random)
+        if self._writable:
+            self._kept[slot] = [item.clone() for item in self._slot_inputs(slot)]
+        self._outputs.poison(slot)
+
+    def run(self) -> float:
+        try:
+            what = f"A batch of calls in case {self.case.name}"
+            seconds, answer = self._clock.batch(self._outputs.pages, self._call, what)
+        except Died as error:
+            raise self._dead(error) from None
+        except LateWrite:
+            text = f"Case {self.case.name}: outputs were still being written after the kernel had returned."
+            raise Ended(Verdict.WRONG, text) from None
+        if answer["event"] == "error":
+            verdict = VERDICTS.get(str(answer.get("kind")), Verdict.RUNTIME_ERROR)
+            raise CaseFailed(verdict, str(answer.get("text", ""))[:2000])
+        return seconds
+
+    def check(self, slot: int) -> list[OutputError]:
+        given = self._kept.get(slot) or self._slot_inputs(slot)
+        wanted = self._oracle(given, self.case.sizes)
+        return [
+            compare(output.name, self._outputs.tensor(slot, index), want, self._spec.tolerances[output.dtype])
+            for index, (output, want) in enumerate(zip(self._spec.outputs, wanted, strict=True))
+        ]
+
+    def check_inputs(self, slot: int) -> None:
+        kept = self._kept.get(slot)
+        if kept is None:
+            return
+        for tensor, before, now in zip(self._spec.inputs, kept, self._slot_inputs(slot), strict=True):
+            if not torch.equal(before.view(torch.uint8), now.view(torch.uint8)):
+                text = f"input {tensor.name} was changed; inputs must be left as they are"
+                raise CaseFailed(Verdict.WRONG, text)
+
+    def fingerprint(self, slot: int) -> bytes:
+        digest = hashlib.blake2b(digest_size=16)
+        for index in range(len(self._outputs.tensors)):
+            digest.update(self._outputs.raw(slot, index).data)
+        return digest.digest()
+
+    def close(self) -> None:
+        self._kept.clear()
+        self._inputs.close()
+        self._outputs.close()
+
+    def _slot_inputs(self, slot: int) -> list[torch.Tensor]:
+        return [self._inputs.tensor(slot, index) for index in range(len(self._inputs.tensors))]
+
+    def _dead(self, error: Died) -> Ended:
+        """The verdict of a death. A limit that the kernel enforces kills with a signal of its own."""
+        words = str(error)
+        limits = ("SIGXCPU", "SIGXFSZ", "SIGKILL")  # SIGKILL: out of memory
+        verdict = Verdict.RESOURCE_LIMIT if any(name in words for name in limits) else Verdict.RUNTIME_ERROR
+        read_only = not self._writable and "SIGSEGV" in words
+        hint = " (inputs are read-only while a kernel is timed)" if read_only else ""
+        return Ended(verdict, f"The submission {words} in case {self.case.name}{hint}.")

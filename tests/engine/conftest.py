@@ -1,0 +1,120 @@
+"""A tiny task and short limits, so that every behaviour of the engine is tried for real and quickly."""
+
+import os
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from runners.contract.job import DeviceTarget, Job
+from runners.contract.limits import ModeLimits
+from runners.contract.parse import parse_task
+from runners.contract.result import ResultDocument
+from runners.contract.spec import TaskSpec
+from runners.contract.vocabulary import DeviceKind, Language, Mode
+from runners.devices import detect
+from runners.sandbox.bounds import MIB, Bounds
+from runners.sandbox.probe import PROVED, Probe, probe
+from runners.supervisor.evaluation import Evaluation
+from runners.supervisor.stop import Stop
+
+LIMITS = ModeLimits(deadline=60, compile=20, call=4, case_timing=1.5, warm_up=0.05)
+BOUNDS = Bounds(memory=1024 * MIB, processes=24, threads=100)
+
+DOCUMENT: dict[str, Any] = {
+    "sizes": ["rows", "cols"],
+    "languages": ["python", "cpp"],
+    "inputs": [{"name": "x", "dtype": "float32", "shape": ["rows", "cols"]}],
+    "outputs": [{"name": "y", "dtype": "float32", "shape": ["rows", "cols"]}],
+    "tolerance": {"float32": {"atol": 1e-6, "rtol": 1e-5}},
+    "cost": {"bytes": "8 * rows * cols", "flops": "2 * rows * cols", "dtype": "float32"},
+    "cases": {
+        "cpu": {
+            "test": [{"rows": 3, "cols": 5}, {"rows": 7, "cols": 33}, {"rows": 1, "cols": 1}],
+            "benchmark": [{"rows": 1024, "cols": 512}],
+        }
+    },
+}
+REFERENCE = "def reference(x):\n    return 2 * x + 1\n"
+CPP = '#include <cstdint>\nextern "C" void kernel(const float* x, float* y, int64_t rows, int64_t cols) {{\n{}\n}}\n'
+GOOD_CPP = CPP.format("  for (int64_t i = 0; i < rows * cols; i++) y[i] = 2 * x[i] + 1;")
+GOOD_PYTHON = "def kernel(x):\n    return 2 * x + 1\n"
+
+Evaluate = Callable[..., ResultDocument]
+
+
+@pytest.fixture(scope="session")
+def spec() -> TaskSpec:
+    return parse_task("double", DOCUMENT, REFERENCE)
+
+
+@pytest.fixture(scope="session")
+def target() -> DeviceTarget:
+    cpu = detect()[0]
+    return DeviceTarget(cpu.kind, 0, cpu.cores, {"llc_bytes": 2**20})
+
+
+@pytest.fixture(scope="session")
+def proved() -> Probe:
+    """The machine's own sandbox. In CI a machine without one is a failure, elsewhere a reason to skip."""
+    found = probe()
+    if found.layers.get("namespaces") != PROVED and not os.environ.get("CI"):
+        pytest.skip(f"no sandbox on this machine: {found.missing()}")
+    return found
+
+
+@pytest.fixture
+def make_job(
+    spec: TaskSpec, target: DeviceTarget, tmp_path_factory: pytest.TempPathFactory
+) -> Callable[..., Job]:
+    def make(source: str, mode: Mode = Mode.TEST, language: str = "", **changes: Any) -> Job:
+        chosen = Language(language or ("cpp" if "#include" in source else "python"))
+        values: Mapping[str, Any] = {
+            "evaluation": "test",
+            "spec": spec,
+            "language": chosen,
+            "source": source,
+            "mode": mode,
+            "target": target,
+            "data_dir": str(_cache(tmp_path_factory)),
+            **changes,
+        }
+        return Job(**values)
+
+    return make
+
+
+def _cache(factory: pytest.TempPathFactory) -> Path:
+    return factory.getbasetemp() / "engine-data"
+
+
+@pytest.fixture
+def evaluate(make_job: Callable[..., Job], proved: Probe) -> Evaluate:
+    """Runs a source through the engine in this process, with short limits; returns the result document."""
+
+    def run(
+        source: str,
+        mode: Mode = Mode.TEST,
+        *,
+        limits: ModeLimits = LIMITS,
+        bounds: Bounds = BOUNDS,
+        events: list[dict[str, Any]] | None = None,
+        **changes: Any,
+    ) -> ResultDocument:
+        stop = Stop(time.monotonic() + limits.deadline, limits.deadline)
+        emit = events.append if events is not None else lambda event: None
+        job = make_job(source, mode, **changes)
+        return Evaluation(job, proved, stop, emit, bounds, limits).run()
+
+    return run
+
+
+def make_spec(reference: str = REFERENCE, **changes: Any) -> TaskSpec:
+    """The tiny task with some keys replaced."""
+    return parse_task("double", {**DOCUMENT, **changes}, reference)
+
+
+def cpu_target(**facts: Any) -> DeviceTarget:
+    return DeviceTarget(DeviceKind.CPU, 0, detect()[0].cores, facts)

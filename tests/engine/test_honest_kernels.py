@@ -1,0 +1,133 @@
+"""Correct kernels pass, in both languages and all modes, with a complete result document."""
+
+from typing import Any
+
+import pytest
+
+from runners.contract.progress import apply, empty
+from runners.contract.result import ResultDocument
+from runners.contract.vocabulary import Mode
+from tests.engine.conftest import GOOD_CPP, GOOD_PYTHON, Evaluate, make_spec
+
+pytestmark = pytest.mark.sandbox
+
+OUT_PYTHON = "import torch\n\ndef kernel(x, out):\n    torch.mul(x, 2, out=out).add_(1)\n"
+
+
+@pytest.mark.parametrize("source", [GOOD_CPP, GOOD_PYTHON, OUT_PYTHON], ids=["cpp", "returned", "out"])
+def test_correct_kernel_passes_every_case(evaluate: Evaluate, source: str) -> None:
+    document = evaluate(source)
+    assert (document["verdict"], document["reason"]) == ("passed", "")
+    assert [case["status"] for case in document["tests"]] == ["passed"] * 3
+    assert all(case["deterministic"] for case in document["tests"])
+    assert [(stage["stage"], stage["status"]) for stage in document["stages"]] == [
+        ("screen", "passed"),
+        ("compile", "passed"),
+        ("verify", "passed"),
+    ]
+
+
+@pytest.mark.parametrize("source", [GOOD_CPP, GOOD_PYTHON], ids=["cpp", "python"])
+def test_ranked_run_has_a_score_and_hidden_cases(evaluate: Evaluate, source: str) -> None:
+    document = evaluate(source, Mode.RANKED)
+    assert document["verdict"] == "passed", document["reason"]
+    hidden = [case for case in document["tests"] if case["hidden"]]
+    assert len(hidden) == 3
+    assert all(case["description"] == "hidden case" and "outputs" not in case for case in hidden)
+    (timing,) = document["benchmarks"]
+    score = document["score"]
+    assert score is not None
+    assert 0 < timing["ci_low"] <= timing["seconds"] <= timing["ci_high"]
+    assert score["seconds"] == pytest.approx(timing["seconds"])
+    lengths = sorted(map(int, timing["samples"]))
+    assert len(lengths) == 2
+    assert all(len(timing["samples"][str(length)]) >= 3 for length in lengths)
+    assert timing["checked_outputs"] > 2
+    assert document["device_seconds"] > 0
+
+
+def test_returned_tensors_have_their_copy_taken_off(evaluate: Evaluate) -> None:
+    assert evaluate(GOOD_PYTHON, Mode.BENCHMARK)["benchmarks"][0]["copy_seconds"] > 0
+    assert evaluate(OUT_PYTHON, Mode.BENCHMARK)["benchmarks"][0]["copy_seconds"] == 0
+
+
+def test_check_mode_compiles_only_and_lists_assembly(evaluate: Evaluate) -> None:
+    document = evaluate(GOOD_CPP, Mode.CHECK)
+    assert document["verdict"] == "passed"
+    assert document["device_seconds"] == 0
+    assert document["tests"] == []
+    lines = document["compile"]["listing"][0]["lines"]
+    assert any(line == 3 for line, _ in lines), "no instruction is linked to the loop's line"
+
+
+@pytest.mark.parametrize("source", [GOOD_CPP, GOOD_PYTHON], ids=["cpp", "python"])
+def test_profile_mode_reports_rates(evaluate: Evaluate, source: str) -> None:
+    document = evaluate(source, Mode.PROFILE)
+    assert document["verdict"] == "passed", document["reason"]
+    profile = document["profile"]
+    assert profile["bytes_per_s"] > 0
+    assert ("aten::" in profile.get("table", "")) == (source == GOOD_PYTHON)
+
+
+def test_second_build_of_the_same_source_comes_from_the_cache(evaluate: Evaluate) -> None:
+    source = GOOD_CPP + "// built twice\n"
+    first, second = evaluate(source), evaluate(source)
+    assert not first["compile"]["cached"]
+    assert second["compile"]["cached"]
+    assert second["verdict"] == "passed"
+
+
+def test_events_fold_into_the_progress_a_page_draws(evaluate: Evaluate) -> None:
+    events: list[dict[str, Any]] = []
+    document = evaluate(GOOD_CPP, Mode.BENCHMARK, events=events)
+    progress = empty()
+    for event in events:
+        progress = apply(progress, event)
+    assert progress["plan"] == {"tests": 3, "benchmarks": 1}
+    assert progress["tests"] == document["tests"]
+    assert [stage["status"] for stage in progress["stages"]] == ["passed"] * 4
+    assert "samples" not in progress["benchmarks"][0]
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float16", "bfloat16", "int64", "int32", "uint8"])
+def test_every_dtype_travels_both_ways(evaluate: Evaluate, dtype: str) -> None:
+    tensor = {"dtype": dtype, "shape": ["rows", "cols"]}
+    bounds = {"low": 0, "high": 50} if "int" in dtype else {}
+    spec = make_spec(
+        "def reference(x):\n    return x + x\n",
+        inputs=[{"name": "x", **tensor, **bounds}],
+        outputs=[{"name": "y", **tensor}],
+        tolerance={dtype: {"atol": 0.0, "rtol": 0.0}},
+    )
+    document: ResultDocument = evaluate("def kernel(x):\n    return x + x\n", spec=spec)
+    assert document["verdict"] == "passed", document["reason"]
+
+
+def test_several_inputs_and_outputs(evaluate: Evaluate) -> None:
+    spec = make_spec(
+        "def reference(x, i):\n    return x.sum(1), i + 1\n",
+        inputs=[
+            {"name": "x", "dtype": "float32", "shape": ["rows", "cols"]},
+            {"name": "i", "dtype": "int32", "shape": ["cols"], "low": 0, "high": "rows"},
+        ],
+        outputs=[
+            {"name": "s", "dtype": "float32", "shape": ["rows"]},
+            {"name": "j", "dtype": "int32", "shape": ["cols"]},
+        ],
+        tolerance={"float32": {"atol": 1e-4, "rtol": 1e-5}},
+    )
+    source = (
+        "#include <cstdint>\n"
+        'extern "C" void kernel(const float* x, const int32_t* i, float* s, int32_t* j,\n'
+        "                       int64_t rows, int64_t cols) {\n"
+        "  for (int64_t r = 0; r < rows; r++) {\n"
+        "    double sum = 0;\n"
+        "    for (int64_t c = 0; c < cols; c++) sum += x[r * cols + c];\n"
+        "    s[r] = sum;\n"
+        "  }\n"
+        "  for (int64_t c = 0; c < cols; c++) j[c] = i[c] + 1;\n"
+        "}\n"
+    )
+    assert evaluate(source, spec=spec)["verdict"] == "passed"
+    python = "def kernel(x, i, out):\n    out[0].copy_(x.sum(1))\n    out[1].copy_(i + 1)\n"
+    assert evaluate(python, spec=spec)["verdict"] == "passed"
