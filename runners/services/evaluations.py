@@ -157,6 +157,8 @@ def _waiting() -> dict[str, Any]:
 def _finish(rows: QuerySet[Evaluation], *, verdict: Verdict, reason: str, **fields: Any) -> bool:
     """Conditional end of the one row in ``rows``, with the signal inside the caller's transaction."""
     pk = rows.values_list("pk", flat=True).first()
+    if pk is None:
+        return False
     now = timezone.now()
     ended = rows.update(
         status=FINISHED,

@@ -24,7 +24,8 @@ ROOT = Path(__file__).resolve().parents[2]
 def _database_url() -> str:
     """The test database's URL: the environment's names the one that it was made from."""
     settings = connection.settings_dict
-    return f"postgresql://{settings['USER']}@/{settings['NAME']}?host={settings['HOST']}"
+    host = settings["OPTIONS"].get("host", settings["HOST"])
+    return f"postgresql://{settings['USER']}@/{settings['NAME']}?host={host}"
 
 
 @pytest.fixture
