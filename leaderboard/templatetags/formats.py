@@ -141,9 +141,14 @@ def rate(value: Any, unit: str) -> str:
 
 @register.filter
 def error_size(value: Any) -> str:
-    """An error of a comparison, three digits, e.g. ``1.27e-03``; None means it was not finite."""
+    """An error of a comparison, three digits, e.g. ``1.27e-03``; None means it was not finite.
+
+    A relative error beyond a million only says that the wanted value was next to nothing.
+    """
     amount = number(value)
-    return "not finite" if amount is None else f"{amount:.2e}"
+    if amount is None:
+        return "not finite"
+    return f"{amount:.2e}" if amount < 1e6 else "> 1e+06"
 
 
 @register.filter

@@ -1,17 +1,22 @@
 """Parts of a result document as tables. Columns come from the compiler and differ per language."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django import template
+from django.utils.html import escape
+from django.utils.safestring import SafeString, mark_safe
 
-from leaderboard.templatetags.formats import NONE, bytesize, number, percent, significant
+from leaderboard.templatetags.formats import NONE, bytesize, duration, number, percent, rate, significant
 from leaderboard.views.run import VERDICT_LABELS
 from runners.contract.vocabulary import Verdict
 
 register = template.Library()
 
+#: A place in a compiler's message; the submission's file is called kernel, whatever the language.
+_PLACE = re.compile(r"\b(kernel\.(?:cpp|cu|py)[:(]([1-9]\d{0,6})\b)")
 _LABELS = {
     "registers": "Registers",
     "shared_bytes": "Shared memory",
@@ -47,6 +52,28 @@ def cells(function: Mapping[str, Any], functions: Sequence[Mapping[str, Any]]) -
 
 
 @register.filter
+def facts(document: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """The plain values of a document with labels and units, which their names tell."""
+    return [
+        (column_label(name.removesuffix("_per_s").removesuffix("_seconds")), _fact(name, value))
+        for name, value in document.items()
+        if not isinstance(value, dict | list)
+    ]
+
+
+@register.filter
+def details(document: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    """What ``facts`` leaves out: tables and lists."""
+    return [(name, value) for name, value in document.items() if isinstance(value, dict | list) and value]
+
+
+@register.filter
+def linked_log(log: str) -> SafeString:
+    """A compiler's log, escaped, with each place in the submission a link to its source line."""
+    return mark_safe(_PLACE.sub(r'<a href="#L-\2">\1</a>', escape(log)))  # noqa: S308 - escaped just now
+
+
+@register.filter
 def pretty_json(value: Any) -> str:
     return json.dumps(value, indent=2, ensure_ascii=False, sort_keys=True)
 
@@ -54,6 +81,12 @@ def pretty_json(value: Any) -> str:
 @register.filter
 def verdict_label(verdict: str) -> str:
     return VERDICT_LABELS[Verdict(verdict)] if verdict in list(Verdict) else verdict
+
+
+def _fact(name: str, value: Any) -> str:
+    if name.endswith("_per_s"):
+        return rate(value, "B/s" if "bytes" in name else "op/s")
+    return duration(value) if name.endswith("seconds") else _cell(name, value)
 
 
 def _cell(name: str, value: Any) -> str:

@@ -92,6 +92,13 @@ export function startSubmitPage(form, nonce) {
   window.addEventListener("pagehide", () => { if (timer) save(); });
 
   const result = document.getElementById("result");
+  // On this page the source stands in the editor, so links to its lines lead there.
+  result.addEventListener("click", (event) => {
+    const target = event.target.closest?.("a[href^='#L-']")?.getAttribute("href");
+    if (!target) return;
+    event.preventDefault();
+    editor.showError(Number(target.slice(3)));
+  });
   document.addEventListener("htmx:afterSwap", (event) => {
     if (event.detail.target !== result) return;
     const refusal = result.querySelector("[data-refusal]");

@@ -102,6 +102,7 @@ def test_rates_shares_and_ratios() -> None:
 def test_an_error_that_is_not_finite_says_so() -> None:
     assert error_size(None) == "not finite"
     assert error_size(1.27e-3) == "1.27e-03"
+    assert error_size(6.66e284) == "> 1e+06"
 
 
 def test_a_moment_carries_itself_for_machines() -> None:

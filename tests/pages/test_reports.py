@@ -1,0 +1,31 @@
+"""Parts of result documents as tables and links."""
+
+from leaderboard.templatetags.reports import cells, columns, details, facts, linked_log
+
+
+def ordinary(text: str) -> str:
+    return text.replace("\u202f", " ")
+
+
+def test_a_log_links_places_and_lets_nothing_else_through() -> None:
+    log = linked_log('kernel.cu(7): error <b>\nkernel.cpp:13:32: error: x\nother.h:5:1: "note"')
+    assert '<a href="#L-7">kernel.cu(7</a>' in log
+    assert '<a href="#L-13">kernel.cpp:13</a>:32' in log
+    assert "<b>" not in log
+    assert log.count("<a ") == 2
+
+
+def test_functions_that_report_different_things_share_one_table() -> None:
+    functions = [
+        {"name": "f", "shared_bytes": 8192, "registers": 40},
+        {"name": "g", "registers": 32, "occupancy": 0.75, "zzz": "odd"},
+    ]
+    assert columns(functions) == ["registers", "shared_bytes", "occupancy", "zzz"]
+    assert [ordinary(cell) for cell in cells(functions[0], functions)] == ["40", "8 KiB", "–", "–"]
+    assert [ordinary(cell) for cell in cells(functions[1], functions)] == ["32", "–", "75.0 %", "odd"]
+
+
+def test_a_profile_shows_units_and_keeps_what_is_nested() -> None:
+    profile = {"bytes_per_s": 4.3e9, "seconds": 0.0155, "case": "a", "kernels": [{"name": "f"}], "none": []}
+    assert [ordinary(value) for _, value in facts(profile)] == ["4.300 GB/s", "15.50 ms", "a"]
+    assert details(profile) == [("kernels", [{"name": "f"}])]
