@@ -17,6 +17,7 @@ register = template.Library()
 
 #: A place in a compiler's message; the submission's file is called kernel, whatever the language.
 _PLACE = re.compile(r"\b(kernel\.(?:cpp|cu|py)[:(]([1-9]\d{0,6})\b)")
+_OCCUPANCY = re.compile(r"occupancy_(\d+)")
 _LABELS = {
     "registers": "Registers",
     "shared_bytes": "Shared memory",
@@ -27,6 +28,8 @@ _LABELS = {
     "spill_stores_bytes": "Spill stores",
     "spill_loads_bytes": "Spill loads",
     "stack_bytes": "Stack",
+    "barriers": "Barriers",
+    "launch_bounds": "Launch bounds",
     "occupancy": "Occupancy",
     "occupancy_limit": "Occupancy limited by",
 }
@@ -37,11 +40,14 @@ def columns(functions: Sequence[Mapping[str, Any]]) -> list[str]:
     """The keys of compiled functions apart from their name: known ones first; databases keep no order."""
     names = {name for function in functions for name in function} - {"name"}
     known = [name for name in _LABELS if name in names]
-    return known + sorted(names.difference(known))
+    # By length first, so that occupancy_128 stands before occupancy_1024.
+    return known + sorted(names.difference(known), key=lambda name: (len(name), name))
 
 
 @register.filter
 def column_label(name: str) -> str:
+    if match := _OCCUPANCY.fullmatch(name):
+        return f"Occupancy, {match[1]} threads"
     return _LABELS.get(name, name.removesuffix("_bytes").replace("_", " ").capitalize())
 
 

@@ -1,6 +1,6 @@
 """Parts of result documents as tables and links."""
 
-from leaderboard.templatetags.reports import cells, columns, details, facts, linked_log
+from leaderboard.templatetags.reports import cells, column_label, columns, details, facts, linked_log
 
 
 def ordinary(text: str) -> str:
@@ -23,6 +23,14 @@ def test_functions_that_report_different_things_share_one_table() -> None:
     assert columns(functions) == ["registers", "shared_bytes", "occupancy", "zzz"]
     assert [ordinary(cell) for cell in cells(functions[0], functions)] == ["40", "8 KiB", "–", "–"]
     assert [ordinary(cell) for cell in cells(functions[1], functions)] == ["32", "–", "75.0 %", "odd"]
+
+
+def test_occupancies_stand_in_the_order_of_block_sizes() -> None:
+    function = {"name": "f", "occupancy_1024": 0.5, "occupancy_128": 1.0, "occupancy_limit": "registers"}
+    names = columns([function])
+    assert names == ["occupancy_limit", "occupancy_128", "occupancy_1024"]
+    assert column_label(names[1]) == "Occupancy, 128 threads"
+    assert [ordinary(cell) for cell in cells(function, [function])] == ["registers", "100 %", "50.0 %"]
 
 
 def test_a_profile_shows_units_and_keeps_what_is_nested() -> None:
