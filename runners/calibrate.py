@@ -17,6 +17,7 @@ from typing import Any
 
 from runners.contract.job import DeviceTarget
 from runners.contract.vocabulary import DeviceKind
+from runners.sandbox import nvidia
 
 _SECONDS = 120
 _COPY_BYTES = 256 * 2**20
@@ -30,12 +31,13 @@ def measure_ceilings(target: DeviceTarget) -> dict[str, Any]:
 
     The best of several repeats counts: a ceiling is what the device can do when nothing disturbs it.
     """
-    if target.kind != DeviceKind.CPU:
-        raise RuntimeError(f"calibration of {target.kind} devices is not built yet")
+    is_cuda = target.kind == DeviceKind.CUDA
+    module = "runners.calibrate_cuda" if is_cuda else "runners.calibrate"
     cores = list(target.cores or sorted(os.sched_getaffinity(0)))
     done = subprocess.run(
-        [sys.executable, "-m", "runners.calibrate", json.dumps(cores)],
+        [sys.executable, "-m", module, json.dumps(cores)],
         env={
+            **(nvidia.environment(target.index) if is_cuda else {}),
             "PATH": "/usr/bin:/bin",
             "PYTHONPATH": str(Path(__file__).resolve().parents[1]),
             "OMP_NUM_THREADS": str(len(cores)),

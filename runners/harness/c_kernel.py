@@ -28,9 +28,14 @@ class CKernel:
         finally:
             os.close(library)
         self._function.restype = None
+        self._library = loaded
 
-    def bind(self, case: dict[str, Any], inputs: Mapped, outputs: Mapped, slot: int) -> Callable[[], Any]:
-        """One call on one slot, all arguments converted beforehand."""
+    def function(self, name: str) -> Any:
+        """Another function of the library. Raises AttributeError when there is none."""
+        return getattr(self._library, name)
+
+    def bind(self, case: dict[str, Any], inputs: Mapped, outputs: Mapped, slot: int) -> Callable[..., Any]:
+        """One call on one slot, all arguments converted beforehand; more may follow when it is called."""
         arguments: list[Any] = []
         for arena, tensors in ((inputs, case["inputs"]), (outputs, case["outputs"])):
             base = arena.address + slot * arena.stride

@@ -4,6 +4,7 @@ Messages in: ``load`` (with a descriptor), ``case`` (with two), ``arm`` (which s
 Messages out: ``ready``, ``armed``, ``done`` with the nonce of its ``go``, ``error``.
 """
 
+import ctypes
 import errno
 import faulthandler
 import sys
@@ -12,21 +13,20 @@ from collections.abc import Callable
 from typing import Any
 
 from runners.harness.control import Control, short
-from runners.harness.memory import Mapped, map_arena
+from runners.harness.memory import Mapped
+from runners.harness.place import CpuPlace, Nothing, Place
 
 _RESOURCE_ERRNOS = {errno.EAGAIN, errno.ENOMEM, errno.ENOSPC, errno.EMFILE, errno.EDQUOT}
 
 
-class _Nothing:
-    """No work at all: what a batch costs by itself."""
-
-    def bind(self, case: dict[str, Any], inputs: Mapped, outputs: Mapped, slot: int) -> Callable[[], None]:
-        return lambda: None
-
-
 def main(control: Control) -> None:
+    serve(control, CpuPlace())
+
+
+def serve(control: Control, place: Place) -> None:
+    """Does what the supervisor asks for, until it is gone."""
     faulthandler.enable()
-    kernel: Any = _Nothing()
+    kernel: Any = Nothing()
     case: dict[str, Any] = {}
     arenas: list[Mapped] = []
     calls: list[Callable[[], Any]] = []
@@ -36,7 +36,7 @@ def main(control: Control) -> None:
         try:
             match message["do"]:
                 case "load":
-                    kernel = _load(message["kind"], descriptors)
+                    kernel = _load(place, message["kind"], descriptors)
                     control.send({"event": "ready", "copies": not getattr(kernel, "takes_out", True)})
                 case "case":
                     calls = []
@@ -44,21 +44,24 @@ def main(control: Control) -> None:
                         arena.unmap()
                     case = message
                     arenas = [
-                        map_arena(
+                        place.map(
                             descriptors[0], message["input_arena"], writable=message["inputs_writable"]
                         ),
-                        map_arena(descriptors[1], message["output_arena"], writable=True),
+                        place.map(descriptors[1], message["output_arena"], writable=True),
                     ]
                     control.send({"event": "ready"})
                 case "arm":
                     calls = [kernel.bind(case, arenas[0], arenas[1], slot) for slot in message["slots"]]
                     control.send({"event": "armed"})
                 case "go":
-                    for call in calls:
-                        call()
-                    control.send({"event": "done", "nonce": message["nonce"]})
+                    evidence = place.batch(kernel, calls)
+                    control.send({"event": "done", "nonce": message["nonce"], **evidence})
                 case "profile":
                     control.send({"event": "profile", **_profile(calls)})
+                case "flush":
+                    sys.stdout.flush()
+                    ctypes.CDLL(None).fflush(None)
+                    control.send({"event": "ready"})
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # noqa: BLE001 - whatever a submission raises is its answer
@@ -67,16 +70,14 @@ def main(control: Control) -> None:
             control.send({"event": "error", "kind": _kind(error), "text": short(_sentence(error))})
 
 
-def _load(kind: str, descriptors: list[int]) -> Any:
-    if kind == "library":
-        from runners.harness.c_kernel import CKernel
+def _load(place: Place, kind: str, descriptors: list[int]) -> Any:
+    if kind == "nothing":
+        return Nothing()
+    if kind == "copy":
+        from runners.harness.python_kernel import CopyOnly
 
-        return CKernel(descriptors[0])
-    if kind in ("python", "copy"):
-        from runners.harness.python_kernel import CopyOnly, PythonKernel
-
-        return PythonKernel(descriptors[0]) if kind == "python" else CopyOnly()
-    return _Nothing()
+        return CopyOnly()
+    return place.load(kind, descriptors[0])
 
 
 def _profile(calls: list[Callable[[], Any]]) -> dict[str, Any]:
@@ -91,12 +92,16 @@ def _profile(calls: list[Callable[[], Any]]) -> dict[str, Any]:
 
 
 def _kind(error: BaseException) -> str:
-    """``contract``, ``resource``, ``exit`` or ``exception``; the supervisor turns it into a verdict
-    against us.
+    """``contract``, ``resource``, ``device``, ``exit`` or ``exception``; the supervisor turns it into a
+    verdict against us.
     """
     name = type(error).__name__
     if name in ("ContractError", "EntryPointError"):
         return "contract" if name == "ContractError" else "entry_point"
+    if name == "OutOfMemoryError" or getattr(error, "out_of_memory", False):
+        return "resource"
+    if "CUDA error" in str(error):
+        return "device"  # the context is lost as a rule
     if isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno in _RESOURCE_ERRNOS):
         return "resource"
     text = str(error)
@@ -110,7 +115,7 @@ def _kind(error: BaseException) -> str:
 def _sentence(error: BaseException) -> str:
     """``ValueError: text (kernel.py, line 3)``: the innermost line of the submission."""
     name = type(error).__name__
-    if name in ("ContractError", "EntryPointError"):
+    if name in ("ContractError", "EntryPointError", "CudaError", "LaunchError"):
         return str(error)
     if isinstance(error, SyntaxError) and error.filename and error.filename.endswith("kernel.py"):
         return f"{name}: {error.msg} (kernel.py, line {error.lineno})"

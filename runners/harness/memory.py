@@ -31,6 +31,13 @@ class Mapped:
     def unmap(self) -> None:
         _libc.munmap(self.address, self.size)
 
+    def bytes_at(self, offset: int, size: int) -> Any:
+        """Part of the arena as a torch tensor of bytes, sharing its memory."""
+        import torch
+
+        memory = (ctypes.c_char * size).from_address(self.address + offset)
+        return torch.frombuffer(memory, dtype=torch.uint8)
+
 
 def map_arena(descriptor: int, arena: dict[str, Any], *, writable: bool) -> Mapped:
     """Maps all of an arena and closes its descriptor. Populated at once: page faults are not the kernel's

@@ -1,6 +1,5 @@
 """Calling a Python module that defines ``kernel(*inputs)``."""
 
-import ctypes
 import importlib.util
 import inspect
 import os
@@ -22,10 +21,8 @@ def views(case: dict[str, Any], role: str, arena: Mapped, slot: int) -> list[tor
     """The tensors of one slot, sharing its memory."""
     tensors = []
     for tensor in case[role]:
-        base = arena.address + slot * arena.stride + tensor["offset"]
-        memory = (ctypes.c_char * tensor["bytes"]).from_address(base)
-        flat = torch.frombuffer(memory, dtype=getattr(torch, tensor["dtype"]))
-        tensors.append(flat.view(tensor["dims"]))
+        flat = arena.bytes_at(slot * arena.stride + tensor["offset"], tensor["bytes"])
+        tensors.append(flat.view(getattr(torch, tensor["dtype"])).view(tensor["dims"]))
     return tensors
 
 
@@ -108,4 +105,6 @@ def _store(results: Any, places: list[torch.Tensor], specs: list[dict[str, Any]]
             raise ContractError(f"output {name}: shape {tuple(result.shape)} instead of {tuple(place.shape)}")
         if result.dtype != place.dtype:
             raise ContractError(f"output {name}: dtype {result.dtype} instead of {place.dtype}")
+        if result.device != place.device:
+            raise ContractError(f"output {name}: on {result.device} instead of {place.device}")
         place.copy_(result)

@@ -48,6 +48,8 @@ class Probe:
 
 def tier_number(tier: str) -> int:
     """For comparing; raises ValueError for a word that is no tier."""
+    if tier not in _TIERS:
+        raise ValueError(f"{tier!r} is no sandbox tier ({', '.join(_TIERS)})")
     return _TIERS.index(tier)
 
 

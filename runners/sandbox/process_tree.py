@@ -28,13 +28,14 @@ def descendants(root: int) -> list[int]:
     found: list[int] = []
     waiting = [root]
     while waiting:
-        children = list(_children(waiting.pop()))
-        found += children
-        waiting += children
+        below = list(children(waiting.pop()))
+        found += below
+        waiting += below
     return found
 
 
-def _children(pid: int) -> Iterator[int]:
+def children(pid: int) -> Iterator[int]:
+    """Pids of the processes that ``pid`` started, or none when it is gone."""
     try:
         for thread in os.listdir(f"/proc/{pid}/task"):
             with open(f"/proc/{pid}/task/{thread}/children") as lines:

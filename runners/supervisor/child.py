@@ -95,6 +95,13 @@ class Child:
             raise Died(self._how())
         return pids
 
+    def flush(self) -> None:
+        """Asks the process to write out what it has buffered; it is given a second, and may be dead."""
+        with contextlib.suppress(Died, Ended, process_tree.NotFrozenError):
+            self.send({"do": "flush"})
+            process_tree.thaw(self.freeze())
+            self.expect("ready", 1.0, "Writing out")
+
     def output(self) -> tuple[str, str]:
         """stdout and stderr so far, capped; whatever is no UTF-8 is replaced."""
         for descriptor in self._output:

@@ -18,8 +18,8 @@ from runners.contract import result
 from runners.contract.job import Job
 from runners.contract.limits import LIMITS, MAX_RESULT_BYTES
 from runners.contract.result import ResultDocument
-from runners.contract.vocabulary import Verdict
-from runners.sandbox import process_tree
+from runners.contract.vocabulary import DeviceKind, Verdict
+from runners.sandbox import nvidia, process_tree
 
 #: The supervisor ends an evaluation itself; past this many seconds more, it is taken to hang.
 _GRACE = 20.0
@@ -67,6 +67,7 @@ def _start(job: Job, write: int, errors: IO[bytes]) -> subprocess.Popen[bytes]:
             cwd="/",
             # An environment of its own: no secret of the caller can reach what runs below.
             env={
+                **(nvidia.environment(job.target.index) if job.target.kind == DeviceKind.CUDA else {}),
                 "PATH": "/usr/local/bin:/usr/bin:/bin",
                 "PYTHONPATH": _ROOT,
                 "LANG": "C.UTF-8",

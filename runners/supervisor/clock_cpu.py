@@ -1,9 +1,14 @@
 """The clock of the CPU device. The submission runs only while it ticks.
 
-A batch: all processes of the submission are stopped; the caller fills secret inputs and poisons the outputs; "go"
-with a nonce is written; the clock starts; the processes continue; "done" is read; pages drawn at random are copied;
-the clock stops; the processes are stopped; the drawn pages are compared with what is there now. So nothing can be
-computed before the clock starts, nor be written after it stopped.
+A batch, in order:
+
+1. all processes of the submission are stopped
+2. the caller fills secret inputs and poisons the outputs
+3. "go" with a nonce is written, the clock starts, the processes continue
+4. "done" is read, pages drawn at random are copied, the clock stops, the processes are stopped
+5. the drawn pages are compared with what is there now
+
+So nothing can be computed before the clock starts, nor be written after it stopped.
 """
 
 import gc
@@ -21,14 +26,10 @@ from runners.sandbox import process_tree
 from runners.supervisor.arena import PAGE
 from runners.supervisor.child import Child
 from runners.supervisor.cores import Cores
-from runners.supervisor.outcome import Ended
+from runners.supervisor.outcome import Ended, LateWrite
 
 #: Pages copied within the clock after each batch; the amount is constant, so that it cancels in the slope.
 _DRAWN_PAGES = 64
-
-
-class LateWrite(Exception):
-    """Outputs changed after the kernel had returned."""
 
 
 class CpuClock:

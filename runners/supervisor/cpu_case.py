@@ -11,18 +11,13 @@ from runners.contract.vocabulary import Verdict
 from runners.supervisor import inputs
 from runners.supervisor.arena import Arena
 from runners.supervisor.child import Died
-from runners.supervisor.clock_cpu import CpuClock, LateWrite
+from runners.supervisor.child_session import VERDICTS, death
+from runners.supervisor.clock_cpu import CpuClock
 from runners.supervisor.compare import compare
 from runners.supervisor.oracle import Oracle
-from runners.supervisor.outcome import CaseFailed, Ended
+from runners.supervisor.outcome import CaseFailed, Ended, LateWrite
 
 _OPEN_SECONDS = 60.0  # mapping and populating a gigabyte
-#: What a word of the child's about its own failure becomes.
-VERDICTS = {
-    "contract": Verdict.WRONG,
-    "entry_point": Verdict.COMPILE_ERROR,
-    "resource": Verdict.RESOURCE_LIMIT,
-}
 
 
 class CpuCase:
@@ -135,6 +130,9 @@ class CpuCase:
             digest.update(self._outputs.raw(slot, index).data)
         return digest.digest()
 
+    def event_seconds(self) -> float | None:
+        return None
+
     def close(self) -> None:
         self._kept.clear()
         self._inputs.close()
@@ -144,10 +142,6 @@ class CpuCase:
         return [self._inputs.tensor(slot, index) for index in range(len(self._inputs.tensors))]
 
     def _dead(self, error: Died) -> Ended:
-        """The verdict of a death. A limit that the kernel enforces kills with a signal of its own."""
-        words = str(error)
-        limits = ("SIGXCPU", "SIGXFSZ", "SIGKILL")  # SIGKILL: out of memory
-        verdict = Verdict.RESOURCE_LIMIT if any(name in words for name in limits) else Verdict.RUNTIME_ERROR
-        read_only = not self._writable and "SIGSEGV" in words
+        read_only = not self._writable and "SIGSEGV" in str(error)
         hint = " (inputs are read-only while a kernel is timed)" if read_only else ""
-        return Ended(verdict, f"The submission {words} in case {self.case.name}{hint}.")
+        return death(error, self.case.name, hint)

@@ -148,6 +148,7 @@ class Evaluation:
     def _close(self) -> None:
         if self._child is None:
             return
+        self._child.flush()
         out, err = self._child.output()
         self._document["output"] = {"stdout": out, "stderr": err, "truncated": self._child.truncated}
         self._child.close()

@@ -62,6 +62,7 @@ class Measuring:
         for case in self._benchmarks:
             self._activity(f"timing {case.name}")
             timer = CaseTimer(self._session, job.spec, case, job.mode, self._limits)
+            before = self._session.condition()
             try:
                 timing = timer.measure(job.target.ceilings, self._activity)
             except CaseFailed as failed:
@@ -69,6 +70,8 @@ class Measuring:
             except Ended as error:
                 ended = error
             else:
+                if before:
+                    timing["condition"] = {"before": before, "after": self._session.condition()}
                 self._report_timing(timing)
                 continue
             self._report_timing(
@@ -117,9 +120,11 @@ class Measuring:
 
 
 def _session(job: Job, built: Built, child: Child, limits: ModeLimits) -> DeviceSession:
-    if job.target.kind == DeviceKind.CPU:
-        return CpuSession(job.spec, job.target, limits, child=child, kind=built.kind)
-    raise Ended(Verdict.REFUSED, f"This runner cannot run kernels on {job.target.kind} devices.")
+    if job.target.kind == DeviceKind.CUDA:
+        from runners.supervisor.cuda_session import CudaSession
+
+        return CudaSession(job.spec, job.target, limits, child=child, kind=built.kind)
+    return CpuSession(job.spec, job.target, limits, child=child, kind=built.kind)
 
 
 def score(timings: list[Timing]) -> Score | None:

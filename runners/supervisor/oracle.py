@@ -13,7 +13,9 @@ from runners.supervisor.outcome import Ended
 class Oracle:
     """Holds the reference of one task. It comes with the site's own tasks and is trusted."""
 
-    def __init__(self, spec: TaskSpec) -> None:
+    def __init__(self, spec: TaskSpec, device: str = "cpu") -> None:
+        """``device`` is where the inputs will lie and the reference runs."""
+        self.device = device
         self._spec = spec
         scope: dict[str, Any] = {"__name__": "reference"}
         try:
@@ -28,7 +30,8 @@ class Oracle:
         """Outputs for ``inputs``; floating ones are upcast to float64 first, which is exact."""
         wide = [item.to(torch.float64) if item.is_floating_point() else item for item in inputs]
         try:
-            with torch.no_grad():
+            # Tensors that a reference makes for itself belong on the same device.
+            with torch.no_grad(), torch.device(self.device):
                 results = self._function(*wide)
         except Exception as error:
             raise Ended(Verdict.INTERNAL_ERROR, f"The task's reference failed: {error!r}.") from error

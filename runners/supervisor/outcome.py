@@ -19,3 +19,7 @@ class CaseFailed(Exception):
         super().__init__(message)
         self.verdict = verdict
         self.message = message
+
+
+class LateWrite(Exception):
+    """Outputs changed after the kernel had returned."""

@@ -38,6 +38,9 @@ class OpenCase(Protocol):
     def fingerprint(self, slot: int) -> bytes:
         """A digest of the output bytes of ``slot``."""
 
+    def event_seconds(self) -> float | None:
+        """Seconds per call by the device's events, recorded in the submission's process: evidence only."""
+
     def close(self) -> None:
         """Gives the memory back."""
 
@@ -67,6 +70,11 @@ class DeviceSession(Protocol):
     def open(self, case: Case, slots: int, *, timed: bool) -> OpenCase:
         """Shares memory for ``case`` with the submission. ``timed`` cases have inputs that cannot be
         written.
+        """
+
+    def condition(self) -> dict[str, object]:
+        """Clocks, temperature, throttling and other users of the device at this moment; empty where
+        unknown.
         """
 
     def profile(self, case: Case) -> dict[str, object]:

@@ -10,22 +10,25 @@ from typing import Any
 from runners.contract.limits import ModeLimits
 from runners.contract.result import Timing
 from runners.contract.spec import Case, TaskSpec
-from runners.contract.vocabulary import Mode, Verdict
+from runners.contract.vocabulary import DeviceKind, Mode, Verdict
 from runners.supervisor.compare import sentence
 from runners.supervisor.outcome import CaseFailed, Ended
 from runners.supervisor.session import DeviceSession, OpenCase
 from runners.supervisor.statistics import Estimate, estimate
 
 #: Relative half-width of the interval at which a case is done.
-_PRECISION = {Mode.RANKED: 0.01}
+_PRECISION = {(DeviceKind.CPU, Mode.RANKED): 0.01, (DeviceKind.CUDA, Mode.RANKED): 0.005}
 _USUAL_PRECISION = 0.02
 _FEWEST_BATCHES = 5  # of each length before the interval is trusted
 _FEWEST_AT_ALL = 3  # of each length, even past the budget
 _MOST_BATCHES = 150
+_PATIENCE = 2  # times the budget that is added while the interval still holds zero
 _FULLY_CHECKED = 1  # of each length, all slots compared; later batches one drawn slot
 #: A time below this share of the roofline floor is not believed: the floor is measured, and caches help a
 #: little.
 _BELIEVABLE = 0.5
+#: The device's own events may differ from the clock outside by this share or by this much, seconds.
+_EVENT_SHARE, _EVENT_SECONDS = 0.05, 2e-6
 
 
 class CaseTimer:
@@ -38,7 +41,7 @@ class CaseTimer:
         self._spec = spec
         self._case = case
         self._limits = limits
-        self._precision = _PRECISION.get(mode, _USUAL_PRECISION)
+        self._precision = _PRECISION.get((case.device_kind, mode), _USUAL_PRECISION)
         self._random = secrets.SystemRandom()
         self._checked = 0
 
@@ -51,11 +54,19 @@ class CaseTimer:
             long = self._warm_up(opened, slots)
             short = max(1, long // 4)
             samples = self._sample(opened, short, long, activity)
+            told = opened.event_seconds()
         finally:
             opened.close()
         null = self._session.null_overhead()
         found = estimate(samples, null, seed=int.from_bytes(case.name.encode()[:8], "little"))
-        return self._timing(found, samples, ceilings)
+        if told is not None and abs(told - found.seconds) > max(_EVENT_SHARE * found.seconds, _EVENT_SECONDS):
+            text = f"Case {case.name}: the device's events say {told:.4g} s per call, the clock outside the "
+            text += f"submission {found.seconds:.4g} s; with two times there is none to report."
+            raise Ended(Verdict.REFUSED, text)
+        timing = self._timing(found, samples, ceilings)
+        if told is not None:
+            timing["event_seconds"] = told
+        return timing
 
     def _warm_up(self, opened: OpenCase, slots: int) -> int:
         """Runs untimed batches for a while; returns the length of the long batches.
@@ -85,16 +96,18 @@ class CaseTimer:
                 check_all = len(samples[length]) < _FULLY_CHECKED
                 samples[length].append(self._batch(opened, order, check_all=check_all))
             done = len(samples[long])
+            if done < _FEWEST_AT_ALL:
+                continue
+            found = estimate(samples, null, seed=done)
             now = time.monotonic()
-            if done >= _FEWEST_AT_ALL and now > end:
+            if done >= _FEWEST_BATCHES and found.half_width < self._precision:
                 break
-            if done >= _FEWEST_BATCHES:
-                found = estimate(samples, null, seed=done)
-                if found.half_width < self._precision:
-                    break
-                if now > next_word:
-                    activity(f"{self._case.name}: ± {100 * found.half_width:.1f} % after {done} batches")
-                    next_word = now + 0.5
+            # On a busy machine patience may still find a time; without a positive one there is no result.
+            if now > end and (found.ci_low > 0 or now > end + _PATIENCE * self._limits.case_timing):
+                break
+            if now > next_word:
+                activity(f"{self._case.name}: ± {100 * found.half_width:.1f} % after {done} batches")
+                next_word = now + 0.5
         return samples
 
     def _batch(self, opened: OpenCase, order: list[int], *, check_all: bool) -> float:
@@ -147,7 +160,7 @@ class CaseTimer:
 
 
 def floor_seconds(spec: TaskSpec, case: Case, ceilings: Mapping[str, Any]) -> float | None:
-    """The roofline: no call can be faster than its bytes over bandwidth and its operations over rate allow."""
+    """The roofline: no call takes less than its bytes over the bandwidth and its operations over the rate."""
     floors = []
     bandwidth = ceilings.get("copy_bytes_per_s")
     if bandwidth and not case.fits_in_cache:

@@ -38,7 +38,10 @@ DOCUMENT: dict[str, Any] = {
     },
 }
 REFERENCE = "def reference(x):\n    return 2 * x + 1\n"
-CPP = '#include <cstdint>\nextern "C" void kernel(const float* x, float* y, int64_t rows, int64_t cols) {{\n{}\n}}\n'
+CPP = (
+    "#include <cstdint>\n"
+    'extern "C" void kernel(const float* x, float* y, int64_t rows, int64_t cols) {{\n{}\n}}\n'
+)
 GOOD_CPP = CPP.format("  for (int64_t i = 0; i < rows * cols; i++) y[i] = 2 * x[i] + 1;")
 GOOD_PYTHON = "def kernel(x):\n    return 2 * x + 1\n"
 

@@ -98,7 +98,7 @@ def test_disk_is_bounded(evaluate: Evaluate) -> None:
 
 def test_flood_of_output_is_capped_and_the_kernel_judged_on_its_merits(evaluate: Evaluate) -> None:
     body = (
-        'for (int i = 0; i < 40000; i++) { puts("\\xff line of fifty characters, again and again, \\x1b[31m"); '
+        'for (int i = 0; i < 40000; i++) { puts("\\xff line of many characters, again, \\x1b[31m"); '
         'fputs("errors\\n", stderr); }\n'
         "for (int64_t i = 0; i < rows * cols; i++) y[i] = 2 * x[i] + 1;"
     )
@@ -209,17 +209,3 @@ def test_compile_bomb_ends(evaluate: Evaluate) -> None:
     document = evaluate('#include "/dev/zero"\n' + GOOD_CPP)
     assert document["verdict"] in ("compile_error", "resource_limit", "timeout")
     assert document["failed_stage"] == "compile"
-
-
-def test_output_cannot_be_resized(evaluate: Evaluate) -> None:
-    source = (
-        "import os\n\n"
-        "def kernel(x):\n"
-        "    for name in os.listdir('/proc/self/map_files') if os.path.exists('/proc/self/map_files') else []:\n"
-        "        try:\n"
-        "            os.truncate('/proc/self/map_files/' + name, 0)\n"
-        "        except OSError:\n"
-        "            pass\n"
-        "    return 2 * x + 1\n"
-    )
-    assert evaluate(source)["verdict"] == "passed"

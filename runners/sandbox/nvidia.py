@@ -1,0 +1,72 @@
+"""What it takes to use one NVIDIA GPU and no other: device nodes, the driver's libraries, /sys."""
+
+import os
+import re
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+_DRIVER = "libcuda.so.1"
+_FOLDERS = (
+    "/usr/local/nvidia/lib64",
+    "/usr/local/nvidia/lib",
+    "/usr/lib/x86_64-linux-gnu",
+    "/usr/lib64",
+    "/usr/lib/wsl/lib",
+)
+_SHARED_NODES = ("/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia-uvm-tools")
+_GPUS = Path("/proc/driver/nvidia/gpus")
+
+
+@dataclass(frozen=True)
+class GpuAccess:
+    """What a sandbox lets through; paths that exist on this machine."""
+
+    devices: Sequence[str]
+    paths: Sequence[str]
+    environment: Mapping[str, str]
+
+
+def gpu_access(index: int, gpus: Path = _GPUS) -> GpuAccess:
+    """Access to the GPU that nvidia-smi numbers ``index``. Inside, it is the only one."""
+    nodes = [*_SHARED_NODES, f"/dev/nvidia{_minor(index, gpus)}"]
+    folder = driver_folder()
+    # Triton looks for the driver on its own and would not find it in a folder that the loader does not know.
+    names = ("LD_LIBRARY_PATH", "TRITON_LIBCUDA_PATH") if folder else ()
+    return GpuAccess(
+        devices=[node for node in nodes if os.path.exists(node)],
+        # cuInit reads the PCI topology below /sys; without it, it fails with error 304.
+        paths=[path for path in ("/sys", folder) if path and os.path.isdir(path)],
+        environment=dict.fromkeys(names, folder),
+    )
+
+
+def environment(index: int) -> dict[str, str]:
+    """For a trusted process outside: this GPU only, in nvidia-smi's numbering, and the way to the driver."""
+    folder = driver_folder()
+    chosen = {"CUDA_DEVICE_ORDER": "PCI_BUS_ID", "CUDA_VISIBLE_DEVICES": str(index)}
+    return {**chosen, "LD_LIBRARY_PATH": folder} if folder else chosen
+
+
+@cache
+def driver_folder() -> str:
+    """Where the driver's libraries lie when no configuration of the loader names the place; else empty."""
+    for tool in ("/sbin/ldconfig", "/usr/sbin/ldconfig"):
+        if os.path.exists(tool):
+            done = subprocess.run([tool, "-p"], capture_output=True, text=True, errors="replace", check=False)
+            if _DRIVER in done.stdout:
+                return ""
+            break
+    return next((folder for folder in _FOLDERS if os.path.exists(f"{folder}/{_DRIVER}")), "")
+
+
+def _minor(index: int, gpus: Path) -> int:
+    """The number in the device node's name, which need not be the index. Both follow the PCI bus here."""
+    try:
+        text = sorted(gpus.iterdir())[index].joinpath("information").read_text(errors="replace")
+    except (OSError, IndexError):
+        return index
+    minor = re.search(r"Device Minor:\s*(\d+)", text)
+    return int(minor[1]) if minor else index

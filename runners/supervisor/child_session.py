@@ -1,0 +1,140 @@
+"""What sessions on every kind of device have in common: starting the child, delivering the submission,
+overheads.
+"""
+
+import os
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from runners.contract.limits import ModeLimits
+from runners.contract.spec import Case, TaskSpec
+from runners.contract.vocabulary import Verdict
+from runners.supervisor.child import Child, Died
+from runners.supervisor.outcome import Ended
+from runners.supervisor.session import OpenCase
+
+_START_SECONDS = 60.0  # importing torch on a cold disk
+_LOAD_SECONDS = 60.0  # import of a submission may build extensions
+_NULL_BATCHES = 15
+#: What a word of the child's about its own failure becomes.
+VERDICTS = {
+    "contract": Verdict.WRONG,
+    "entry_point": Verdict.COMPILE_ERROR,
+    "resource": Verdict.RESOURCE_LIMIT,
+}
+
+
+class Clock(Protocol):
+    """The part of a device's clock that is needed here."""
+
+    def request(
+        self, message: dict[str, Any], limit: float, event: str, what: str, descriptors: Sequence[int] = ()
+    ) -> dict[str, Any]:
+        """Lets the child work on ``message``, untimed; its answer is ``event`` or an error."""
+
+
+class ChildSession:
+    """Base of the DeviceSessions; ``open`` and ``slots_for`` are the device's own."""
+
+    def __init__(self, spec: TaskSpec, limits: ModeLimits, clock: Clock, *, child: Child, kind: str) -> None:
+        self.copies = False
+        self.spec = spec
+        self.limits = limits
+        self.kind = kind
+        self.child = child
+        self._clock = clock
+        self._null: list[float] = []
+        self._copy: dict[str, float] = {}
+
+    def start(self, timed_cases: Sequence[Case]) -> None:
+        try:
+            self.child.expect("ready", _START_SECONDS, "Starting the sandbox")
+            for case in timed_cases:
+                self._load_stand_in("nothing")
+                self._null += self.measure_null(case)
+                if self.kind == "python":
+                    self._load_stand_in("copy")
+                    self._measure_copy(case)
+        except Died as error:
+            words = self.child.output()[1].strip().rpartition("\n")[2]
+            raise Ended(Verdict.INTERNAL_ERROR, f"The sandbox {error}: {words[:300]}") from None
+
+    def _load_stand_in(self, kind: str) -> None:
+        self._clock.request({"do": "load", "kind": kind}, _START_SECONDS, "ready", "Starting the sandbox")
+
+    def measure_null(self, case: Case) -> list[float]:
+        """Seconds of batches that do nothing."""
+        return self.batches(case, 1, [1])[1]
+
+    def _measure_copy(self, case: Case) -> None:
+        """Slope over two batch lengths, like the submission's own time."""
+        slots = self.slots_for(case)
+        times = self.batches(case, slots, [1, slots])
+        slope = (np.median(times[slots]) - np.median(times[1])) / (slots - 1)
+        self._copy[case.name] = max(0.0, float(slope))
+
+    def batches(
+        self, case: Case, slots: int, lengths: Sequence[int], after: Callable[[], None] = lambda: None
+    ) -> dict[int, list[float]]:
+        """Times of a few batches of what the harness itself brings along; ``after`` is called after each."""
+        opened = self.open(case, slots, timed=True)
+        times: dict[int, list[float]] = {length: [] for length in lengths}
+        try:
+            for _ in range(_NULL_BATCHES):
+                for length in lengths:
+                    opened.arm(range(length))
+                    times[length].append(opened.run())
+                    after()
+        finally:
+            opened.close()
+        return times
+
+    def load(self, payload: bytes) -> None:
+        descriptor = os.memfd_create("submission", os.MFD_CLOEXEC)
+        try:
+            with os.fdopen(os.dup(descriptor), "wb") as stream:
+                stream.write(payload)
+            os.lseek(descriptor, 0, os.SEEK_SET)
+            answer = self._clock.request(
+                {"do": "load", "kind": self.kind},
+                _LOAD_SECONDS,
+                "ready",
+                "Loading the submission",
+                [descriptor],
+            )
+        except Died as error:
+            raise Ended(Verdict.RUNTIME_ERROR, f"The submission {error} while it was loaded.") from None
+        finally:
+            os.close(descriptor)
+        if answer["event"] == "error":
+            text = str(answer.get("text", ""))[:2000]
+            # No output exists yet: a broken contract is a missing entry point here.
+            verdict = VERDICTS.get(str(answer.get("kind")), Verdict.RUNTIME_ERROR)
+            verdict = Verdict.RUNTIME_ERROR if verdict == Verdict.WRONG else verdict
+            raise Ended(verdict, f"Loading failed: {text}")
+        self.copies = bool(answer.get("copies"))
+
+    def null_overhead(self) -> float:
+        return float(np.median(self._null)) if self._null else 0.0
+
+    def copy_seconds(self, case: Case) -> float:
+        return self._copy.get(case.name, 0.0) if self.copies else 0.0
+
+    def condition(self) -> dict[str, object]:
+        return {}
+
+    def slots_for(self, case: Case) -> int:
+        raise NotImplementedError
+
+    def open(self, case: Case, slots: int, *, timed: bool) -> OpenCase:
+        raise NotImplementedError
+
+
+def death(error: Died, case: str, hint: str = "") -> Ended:
+    """The verdict of a death. A limit that the kernel enforces kills with a signal of its own."""
+    words = str(error)
+    limits = ("SIGXCPU", "SIGXFSZ", "SIGKILL")  # SIGKILL: out of memory
+    verdict = Verdict.RESOURCE_LIMIT if any(name in words for name in limits) else Verdict.RUNTIME_ERROR
+    return Ended(verdict, f"The submission {words} in case {case}{hint}.")

@@ -1,0 +1,82 @@
+"""The clock of a CUDA device. Secret inputs reach the submission only after it has started.
+
+A batch: the caller has written fresh inputs into memory of the supervisor's own and poisoned the shared
+outputs; the clock starts; the inputs of all slots are copied into shared memory, however few calls follow;
+"go" with a nonce is sent; the child makes its calls and waits for the device; "done" is read; pages drawn at
+random are copied; the clock stops; later the drawn pages are compared with what is there then. Work that was
+queued on the device before has no inputs to work on, and work that goes on after "done" is missing from the
+pages that were copied.
+
+What a batch costs beyond its calls (copies, messages) is the same for every number of calls, so that it
+cancels in the slope.
+"""
+
+import gc
+import secrets
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+
+from runners.contract.vocabulary import Verdict
+from runners.supervisor.child import Child
+from runners.supervisor.cores import Cores
+from runners.supervisor.cuda_arena import PAGE
+from runners.supervisor.outcome import Ended, LateWrite
+
+#: Pages copied within the clock after each batch.
+_DRAWN_PAGES = 64
+
+
+class CudaClock:
+    """Times what one child does. Implements child_session.Clock."""
+
+    def __init__(self, child: Child, cores: Cores, device: str) -> None:
+        self.child = child
+        self._device = device
+        self._drawn = torch.empty((_DRAWN_PAGES, PAGE), dtype=torch.uint8, device=device)
+        self.bring_seconds = 0.0  # what the last batch spent on bringing its inputs
+        cores.leave()
+
+    def request(
+        self, message: dict[str, Any], limit: float, event: str, what: str, descriptors: Sequence[int] = ()
+    ) -> dict[str, Any]:
+        """Lets the child work on ``message``, untimed; its answer is ``event`` or an error."""
+        self.child.send(message, descriptors)
+        return self.child.expect(event, limit, what)
+
+    def batch(
+        self, bring: Callable[[], None], outputs: torch.Tensor, limit: float, what: str
+    ) -> tuple[float, dict[str, Any]]:
+        """Runs the armed calls; seconds, and the answer: ``done`` or an error.
+
+        ``bring`` copies the inputs into shared memory. ``outputs`` are the pages of the shared outputs.
+        Raises LateWrite, Died, and Ended.
+        """
+        nonce = secrets.token_hex(8)
+        random = secrets.SystemRandom()
+        drawn = torch.tensor(
+            [random.randrange(len(outputs)) for _ in range(_DRAWN_PAGES)], device=self._device
+        )
+        torch.cuda.synchronize()
+        gc.disable()
+        try:
+            start = time.perf_counter()
+            bring()
+            torch.cuda.synchronize()
+            brought = time.perf_counter()
+            self.child.send({"do": "go", "nonce": nonce})
+            answer = self.child.expect("done", limit, what)
+            torch.index_select(outputs, 0, drawn, out=self._drawn)
+            torch.cuda.synchronize()
+            seconds = time.perf_counter() - start
+        finally:
+            gc.enable()
+        self.bring_seconds = brought - start
+        if answer["event"] == "done":
+            if answer.get("nonce") != nonce:
+                raise Ended(Verdict.RUNTIME_ERROR, "The process answered a batch that was not asked for.")
+            if not torch.equal(outputs.index_select(0, drawn), self._drawn):
+                raise LateWrite
+        return seconds, answer

@@ -1,0 +1,118 @@
+"""Device memory shared with the child: one allocation for all inputs of a case, one for all outputs.
+
+Divided into slots like the CPU's arenas (arena.py). Needs torch with CUDA and the device's primary context.
+"""
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+
+from runners.contract.spec import TensorSpec
+from runners.harness import cuda_driver
+
+#: Tensors start on borders of this many bytes, and pages of this size are drawn for checking.
+PAGE = 4096
+POISON = 0xA5
+ORDINAL = 0  # the supervisor is shown one device
+
+
+class Layout:
+    """Where each tensor of each slot lies, in device memory of any owner."""
+
+    def __init__(self, tensors: Sequence[TensorSpec], sizes: Mapping[str, int]) -> None:
+        self.tensors = tuple(tensors)
+        self._dims = [tensor.dims(sizes) for tensor in tensors]
+        self._bytes = [tensor.nbytes(sizes) for tensor in tensors]
+        self._offsets: list[int] = []
+        self.stride = 0
+        for size in self._bytes:
+            self._offsets.append(self.stride)
+            self.stride += -(-size // PAGE) * PAGE
+
+    def raw(self, memory: torch.Tensor, slot: int, index: int) -> torch.Tensor:
+        """The bytes of one tensor in ``memory`` (uint8, at least slots times stride)."""
+        start = slot * self.stride + self._offsets[index]
+        return memory[start : start + self._bytes[index]]
+
+    def tensor(self, memory: torch.Tensor, slot: int, index: int) -> torch.Tensor:
+        """One tensor, sharing ``memory``."""
+        dtype = getattr(torch, self.tensors[index].dtype)
+        return self.raw(memory, slot, index).view(dtype).view(self._dims[index])
+
+    def slot_tensors(self, memory: torch.Tensor, slot: int) -> list[torch.Tensor]:
+        return [self.tensor(memory, slot, index) for index in range(len(self.tensors))]
+
+    def poison(self, memory: torch.Tensor, slot: int) -> None:
+        """NaN in floating tensors, 0xA5 bytes in whole-number ones and between tensors."""
+        memory[slot * self.stride : (slot + 1) * self.stride].fill_(POISON)
+        for index, tensor in enumerate(self.tensors):
+            if "float" in tensor.dtype:
+                self.raw(memory, slot, index).fill_(0xFF)
+
+    def padding(self, memory: torch.Tensor, slot: int, index: int) -> torch.Tensor:
+        """The bytes between the end of one tensor and the next page."""
+        end = self._offsets[index] + self._bytes[index]
+        border = self._offsets[index + 1] if index + 1 < len(self._offsets) else self.stride
+        return memory[slot * self.stride + end : slot * self.stride + border]
+
+    def describe(self) -> list[dict[str, Any]]:
+        """What the child needs to find its way."""
+        return [
+            {
+                "name": tensor.name,
+                "dtype": tensor.dtype,
+                "dims": list(dims),
+                "bytes": size,
+                "offset": offset,
+            }
+            for tensor, dims, size, offset in zip(
+                self.tensors, self._dims, self._bytes, self._offsets, strict=True
+            )
+        ]
+
+
+class CudaArena:
+    """``slots`` copies of a layout in memory that the supervisor owns and the child maps, too."""
+
+    def __init__(self, layout: Layout, slots: int) -> None:
+        self.layout = layout
+        self.slots = slots
+        self._memory = cuda_driver.create(cuda_driver.rounded(slots * layout.stride, ORDINAL), ORDINAL)
+        self.bytes = as_tensor(self._memory)
+
+    @property
+    def pages(self) -> torch.Tensor:
+        """The slots as rows of one page each."""
+        return self.bytes[: self.slots * self.layout.stride].view(-1, PAGE)
+
+    def slot(self, slot: int) -> torch.Tensor:
+        """All bytes of one slot."""
+        return self.bytes[slot * self.layout.stride : (slot + 1) * self.layout.stride]
+
+    def export(self) -> int:
+        return self._memory.export()
+
+    def describe(self) -> dict[str, Any]:
+        return {"slots": self.slots, "stride": self.layout.stride, "size": self._memory.size}
+
+    def close(self) -> None:
+        """No tensor of this arena may be used afterwards."""
+        torch.cuda.synchronize()
+        del self.bytes
+        self._memory.free()
+
+
+def as_tensor(memory: cuda_driver.DeviceMemory) -> torch.Tensor:
+    """All of ``memory`` as bytes, shared and not copied."""
+    shown = cuda_driver.ArrayInterface(memory.address, memory.size)
+    tensor = torch.as_tensor(shown, device=f"cuda:{ORDINAL}")
+    if tensor.data_ptr() != memory.address:
+        raise RuntimeError("torch copied the shared memory instead of sharing it")
+    return tensor
+
+
+def close_descriptors(*descriptors: int) -> None:
+    for descriptor in descriptors:
+        os.close(descriptor)

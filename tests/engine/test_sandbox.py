@@ -1,0 +1,143 @@
+"""What a submission can see and reach from inside: next to nothing."""
+
+import json
+import os
+import socket
+from pathlib import Path
+
+import pytest
+
+from runners.contract.vocabulary import Mode
+from runners.sandbox.probe import PROVED, Probe, tier_number
+from runners.supervisor.evaluation import Evaluation
+from runners.supervisor.stop import Stop
+from tests.engine.conftest import GOOD_CPP, Evaluate
+
+pytestmark = pytest.mark.sandbox
+
+#: Runs at load time, prints what it found, and leaves a kernel that is judged as usual.
+_SPY = """
+import json, os, socket, ctypes
+
+def tried(action):
+    try:
+        action()
+        return "open"
+    except OSError as error:
+        return type(error).__name__
+
+libc = ctypes.CDLL(None, use_errno=True)
+
+def called(number, *arguments):
+    return "open" if libc.syscall(number, *arguments) >= 0 else "refused"
+
+def read(path):
+    with open(path) as stream:
+        return stream.read()
+
+found = {
+    "uid": os.getuid(),
+    "environment": sorted(os.environ),
+    "environment of 1": tried(lambda: print(read("/proc/1/environ"))),
+    "processes": len([name for name in os.listdir("/proc") if name.isdigit()]),
+    "descriptors": len(os.listdir("/proc/self/fd")) - 1,
+    "secret": tried(lambda: read(SECRET)),
+    "shadow": tried(lambda: read("/etc/shadow")),
+    "write root": tried(lambda: open("/file", "w")),
+    "write usr": tried(lambda: open("/usr/file", "w")),
+    "write dev": tried(lambda: open("/dev/file", "w")),
+    "write code": tried(lambda: open("/kernelhub/runners/harness/child.py", "w")),
+    "write tmp": tried(lambda: open("/tmp/file", "w")),
+    "tcp": tried(lambda: socket.create_connection(("127.0.0.1", PORT), 1)),
+    "vsock": tried(lambda: socket.socket(40, socket.SOCK_STREAM)),
+    "packet": tried(lambda: socket.socket(17, socket.SOCK_RAW)),
+    "ptrace": called(101, 0, 0, 0, 0),
+    "unshare user": called(272, 0x10000000),
+    "clone user": called(56, 0x10000000 | 17, 0, 0, 0, 0),
+    "mount": called(165, b"none", b"/tmp", b"tmpfs", 0, 0),
+    "io_uring": called(425, 1, 0),
+    "keyctl": called(250, 0, 0, 0, 0, 0),
+    "affinity": called(203, 0, 8, (ctypes.c_uint64 * 1)(1)),
+    "timer": called(222, 1, 0, 0),
+    "setuid root": tried(lambda: os.setuid(0)),
+    "hosts": tried(lambda: socket.getaddrinfo("example.org", 80)),
+    "priority": tried(lambda: os.setpriority(os.PRIO_PROCESS, 0, -20)),
+}
+print(json.dumps(found))
+
+def kernel(x):
+    return 2 * x + 1
+"""
+
+
+def test_a_submission_finds_nothing_and_reaches_nobody(
+    evaluate: Evaluate, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("hidden seeds")
+    secret.chmod(0o644)
+    monkeypatch.setenv("SECRET_KEY", "the runner's own")
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        header = f"SECRET, PORT = {str(secret)!r}, {listener.getsockname()[1]}\n"
+        document = evaluate(header + _SPY)
+    assert document["verdict"] == "passed", document["reason"]
+    found = json.loads(document["output"]["stdout"].splitlines()[-1])
+    assert found["uid"] not in (0, None)
+    assert "SECRET_KEY" not in found["environment"]
+    assert "SECRET_KEY" not in document["output"]["stdout"]
+    assert found["processes"] <= 3
+    assert found["descriptors"] <= 5, "0, 1, 2, the control socket and the source's own"
+    for name in ("secret", "shadow", "write root", "write usr", "write dev", "write code", "tcp", "vsock"):
+        assert found[name] != "open", name
+    for name in ("packet", "hosts", "setuid root", "priority"):
+        assert found[name] != "open", name
+    for name in ("ptrace", "unshare user", "clone user", "mount", "io_uring", "keyctl", "affinity", "timer"):
+        assert found[name] == "refused", name
+    assert found["write tmp"] == "open"
+
+
+def test_nothing_is_left_for_the_next_run(evaluate: Evaluate) -> None:
+    source = (
+        "import os\n"
+        "folders = ('/tmp', '/dev/shm', os.path.expanduser('~'))\n"
+        "print([os.path.exists(f'{folder}/left') for folder in folders])\n"
+        "for folder in folders:\n"
+        "    open(f'{folder}/left', 'w').close()\n\n"
+        "def kernel(x):\n"
+        "    return 2 * x + 1\n"
+    )
+    for _ in range(2):
+        assert evaluate(source)["output"]["stdout"].strip() == "[False, False, False]"
+
+
+def test_compiler_sees_no_file_of_the_host(evaluate: Evaluate, tmp_path: Path) -> None:
+    secret = tmp_path / "secret.h"
+    secret.write_text("#error hidden seeds\n")
+    secret.chmod(0o644)
+    document = evaluate(f'#include "{secret}"\n' + GOOD_CPP)
+    assert document["verdict"] == "compile_error"
+    assert "hidden seeds" not in json.dumps(document)
+
+
+def test_run_is_refused_below_its_tier(make_job: object) -> None:
+    weak = Probe(
+        "T0", {"own uid": PROVED, "landlock": "missing in this kernel", "namespaces": "no bubblewrap"}
+    )
+    job = make_job(GOOD_CPP, Mode.RANKED, required_tier="T2")  # type: ignore[operator]
+    document = Evaluation(job, weak, Stop(float("inf"), 1), lambda event: None).run()
+    assert document["verdict"] == "refused"
+    assert "reaches tier T0, T2 is required: landlock: missing in this kernel" in document["reason"]
+    assert document["engine"]["tier"] == "T0"
+
+
+def test_tiers_are_ordered() -> None:
+    assert [tier_number(tier) for tier in ("none", "T0", "T1", "T2")] == [0, 1, 2, 3]
+    with pytest.raises(ValueError, match="T9"):
+        tier_number("T9")
+
+
+def test_this_machine_proves_every_layer(proved: Probe) -> None:
+    """In CI a layer that is missing here is a failure of the machine, and must not go unseen."""
+    if not os.environ.get("CI"):
+        pytest.skip("machines outside CI may lack a layer")
+    assert proved.tier == "T2", proved.missing()
