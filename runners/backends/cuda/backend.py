@@ -42,6 +42,12 @@ grep -v '^ptxas info\\|bytes stack frame' nvcc.log | head -c {_MOST_LOG}
 echo
 exit $code
 """
+_LAST_ERROR = """
+extern "C" const char* kernelhub_last_error() {
+    const cudaError_t error = cudaGetLastError();
+    return error == cudaSuccess ? nullptr : cudaGetErrorString(error);
+}
+"""
 _INCLUDES = {"float16": "cuda_fp16.h", "bfloat16": "cuda_bf16.h"}
 _SHOWN_MODES = (Mode.CHECK, Mode.PROFILE)
 
@@ -122,11 +128,15 @@ def _describe(made: CompileReport, files: Mapping[str, bytes], place: Architectu
 
 
 def _header(spec: TaskSpec) -> str:
-    """Included before the submission, so that a wrong signature is the compiler's error and not a crash."""
+    """Included before the submission, so that a wrong signature is the compiler's error and not a crash.
+
+    The runtime's last error can be asked for inside the library only, as each library has a runtime of its
+    own.
+    """
     dtypes = {tensor.dtype for tensor in (*spec.inputs, *spec.outputs)}
     includes = ["cstdint", "cuda_runtime.h", *(name for dtype, name in _INCLUDES.items() if dtype in dtypes)]
     lines = [f"#include <{name}>" for name in includes]
-    return "\n".join([*lines, declaration(spec, Language.CUDA), ""])
+    return "\n".join([*lines, declaration(spec, Language.CUDA), _LAST_ERROR])
 
 
 def _command(tools: Toolchain, place: Architecture) -> list[str]:

@@ -1,0 +1,93 @@
+"""The supervisor's slope beside CUDA events in the same run, and beside triton.testing.do_bench in a process
+without any of this: the same kernel at five lengths from microseconds to milliseconds.
+"""
+
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from runners.contract.vocabulary import Language, Mode, Verdict
+from tests.gpu import jobs
+from tests.gpu.tasks import steps, steps_source
+
+#: (rounds, elements)
+_KERNELS = ((1, 1 << 16), (1, 1 << 24), (1, 1 << 26), (512, 1 << 26), (2000, 1 << 26))
+_AGREES = 0.01
+_BENCH = r"""
+import ctypes, json, sys, torch
+from triton.testing import do_bench
+library, count = ctypes.CDLL(sys.argv[1]), int(sys.argv[2])
+slots = 16
+x = torch.randn(slots, count, device="cuda"); y = torch.empty_like(x)
+def call(slot):
+    library.kernel(ctypes.c_void_p(x[slot].data_ptr()), ctypes.c_void_p(y[slot].data_ptr()),
+                   ctypes.c_int64(count), ctypes.c_void_p(torch.cuda.current_stream().cuda_stream))
+bench = do_bench(lambda: call(0), warmup=100, rep=400, return_mode="median") / 1e3
+begin, end = (torch.cuda.Event(enable_timing=True) for _ in "be")
+def events(n):
+    torch.cuda.synchronize(); begin.record()
+    for index in range(n): call(index % slots)
+    end.record(); torch.cuda.synchronize()
+    return begin.elapsed_time(end) / 1e3
+events(16)
+few = sorted(events(4) for _ in range(31))[15]; many = sorted(events(16) for _ in range(31))[15]
+print(json.dumps({"do_bench": bench, "events": (many - few) / 12}))
+"""
+
+
+def run() -> dict[str, Any]:
+    rows = []
+    for rounds, count in _KERNELS:
+        source = steps_source(rounds)
+        document = jobs.evaluate(steps(rounds, count), Language.CUDA, source, Mode.RANKED)
+        row: dict[str, Any] = {"rounds": rounds, "elements": count, "verdict": document["verdict"]}
+        row["reason"] = document["reason"]
+        if document["verdict"] == Verdict.PASSED:
+            (timing,) = document["benchmarks"]
+            for name in ("seconds", "ci_low", "ci_high", "event_seconds", "overhead_seconds", "samples"):
+                row[name] = timing.get(name)
+        row |= _in_process(source, count)
+        rows.append(row)
+    return {"ok": all(map(_agrees, rows)), "rows": rows, "summary": [_HEAD, *map(_line, rows)]}
+
+
+_HEAD = "elements rounds | slope us (± %) | events in child | events in process | do_bench"
+
+
+def _agrees(row: dict[str, Any]) -> bool:
+    """Against events in another process too; do_bench adds its own cost per call and is shown only."""
+    if "seconds" not in row or "events" not in row:
+        return False
+    return bool(abs(row["seconds"] - row["events"]) <= max(_AGREES * row["events"], 5e-7))
+
+
+def _line(row: dict[str, Any]) -> str:
+    if "seconds" not in row:
+        return f"{row['elements']} {row['rounds']} | {row['verdict']}: {row['reason'][:200]}"
+    half = 50 * (row["ci_high"] - row["ci_low"]) / row["seconds"]
+    cells = [jobs.microseconds(row.get(name)) for name in ("event_seconds", "events", "do_bench")]
+    time = f"{jobs.microseconds(row['seconds'])} (± {half:.2f})"
+    return " | ".join([f"{row['elements']} {row['rounds']}", time, *cells])
+
+
+def _in_process(source: str, count: int) -> dict[str, Any]:
+    """The same source built by hand and timed by the kernel's own process."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder)
+        (path / "k.cu").write_text(source)
+        target = jobs.device().facts["compute_capability"].replace(".", "")
+        command = ["nvcc", "-O3", "-std=c++17", f"-arch=sm_{target}", "-shared", "-Xcompiler", "-fPIC"]
+        subprocess.run([*command, "-o", path / "k.so", path / "k.cu"], check=True)
+        done = subprocess.run(
+            [sys.executable, "-c", _BENCH, path / "k.so", str(count)],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    if done.returncode != 0:
+        return {"in_process_error": done.stderr[-500:]}
+    found: dict[str, Any] = json.loads(done.stdout.strip().splitlines()[-1])
+    return found

@@ -1,0 +1,65 @@
+"""Building and running jobs on the first GPU of this machine."""
+
+import tempfile
+import time
+from functools import cache
+from typing import Any
+
+from runners.contract.job import DeviceTarget, Job
+from runners.contract.result import ResultDocument
+from runners.contract.spec import TaskSpec
+from runners.contract.vocabulary import DeviceKind, Language, Mode
+from runners.devices import DetectedDevice, detect
+from runners.supervisor.client import run_job
+
+
+@cache
+def device() -> DetectedDevice:
+    """Raises RuntimeError on a machine without a GPU."""
+    for found in detect():
+        if found.kind == DeviceKind.CUDA:
+            return found
+    raise RuntimeError("nvidia-smi shows no GPU")
+
+
+@cache
+def data_dir() -> str:
+    return tempfile.mkdtemp(prefix="kernelhub-gpu-")
+
+
+def evaluate(
+    spec: TaskSpec,
+    language: Language,
+    source: str,
+    mode: Mode,
+    *,
+    cores: tuple[int, ...] = (),
+    ceilings: dict[str, Any] | None = None,
+) -> ResultDocument:
+    """One evaluation in a supervisor of its own. Adds ``first_test``: seconds until the first test case was
+    done.
+    """
+    found = device()
+    target = DeviceTarget(found.kind, found.index, cores or found.cores, found.facts, ceilings or {})
+    job = Job("gpu", spec, language, source, mode, target, data_dir())
+    start = time.monotonic()
+    first: list[float] = []
+
+    def on_event(event: dict[str, Any]) -> None:
+        if event["type"] == "test" and not first:
+            first.append(time.monotonic() - start)
+
+    document = run_job(job, on_event=on_event, should_stop=lambda: False)
+    if first:
+        document["environment"]["first_test_seconds"] = first[0]
+    return document
+
+
+def stages(document: ResultDocument) -> str:
+    """``screen 0.0 compile 1.2 …`` in seconds."""
+    done = [item for item in document["stages"] if "seconds" in item]
+    return " ".join(f"{item['stage']} {item['seconds']:.1f}" for item in done)
+
+
+def microseconds(seconds: float | None) -> str:
+    return "-" if seconds is None else f"{seconds * 1e6:.3f}"
