@@ -9,7 +9,7 @@ export OUT="${OUT:-tests/benchmarks/results}" PYTHONUNBUFFERED=1
 CARRIED="${CARRIED:-.gpu}"
 mkdir -p "$OUT"
 
-if ! command -v bwrap >/dev/null && [ -x "$CARRIED/bin/bwrap" ]; then
+if ! command -v bwrap >/dev/null && [ -e "$CARRIED/bin/bwrap" ]; then
     install -m 755 "$CARRIED/bin/bwrap" /usr/local/bin/bwrap
     for library in "$CARRIED"/lib/*; do
         ldconfig -p | grep -q "$(basename "$library")" || install -m 755 "$library" /usr/local/lib/
