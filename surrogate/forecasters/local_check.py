@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
+from surrogate.fetch import PERPLEXITY_FILE, known_perplexity
 from surrogate.forecasters.local_weights import WeightsError
 
 #: Plain prose of our own, so that nothing has learned it by heart.
@@ -19,15 +20,12 @@ TEXT = (
 )
 #: The default model has 52 on this short text, one with a broken layer thousands.
 HIGHEST = 150.0
-_RESULT = "perplexity.json"
 
 
 def perplexity(folder: Path) -> float:
     """Perplexity of the model in ``folder`` on TEXT, kept beside it. Raises WeightsError when too high."""
-    try:
-        return float(json.loads((folder / _RESULT).read_text())["perplexity"])
-    except (OSError, ValueError, KeyError, TypeError):
-        pass
+    if (known := known_perplexity(folder)) is not None:
+        return known
     tokenizer = AutoTokenizer.from_pretrained(str(folder))
     model: Any = AutoModelForCausalLM.from_pretrained(str(folder), dtype=torch.float32)
     model.eval()
@@ -36,5 +34,5 @@ def perplexity(folder: Path) -> float:
         found = math.exp(min(50.0, float(model(input_ids=ids, labels=ids).loss)))
     if not found < HIGHEST:
         raise WeightsError(f"the model in {folder} is noise: perplexity {found:.0f} where about 50 is usual")
-    (folder / _RESULT).write_text(json.dumps({"perplexity": found}))
+    (folder / PERPLEXITY_FILE).write_text(json.dumps({"perplexity": found}))
     return found

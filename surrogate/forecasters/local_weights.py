@@ -5,7 +5,9 @@ import json
 import shutil
 import tempfile
 import warnings
+from contextlib import redirect_stderr
 from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 from transformers.utils import logging as transformers_logging
 
+from surrogate.fetch import converted_folder
 from surrogate.forecasters.int8 import quantise
 
 #: Bytes hashed at each end of a weights file: enough to tell two files apart, quick for any size.
@@ -88,7 +91,7 @@ def converted(gguf: Path) -> Path:
 
     Dequantising takes most of a minute on a small machine, so it is done once. Raises WeightsError.
     """
-    target = gguf.with_name(f"{gguf.stem}.converted")
+    target = converted_folder(gguf)
     if (target / "config.json").is_file():
         return target
     if not gguf.is_file():
@@ -97,9 +100,10 @@ def converted(gguf: Path) -> Path:
     try:
         # Both take the file's name apart from its folder.
         tokenizer = AutoTokenizer.from_pretrained(str(gguf.parent), gguf_file=gguf.name)
-        model: Any = AutoModelForCausalLM.from_pretrained(
-            str(gguf.parent), gguf_file=gguf.name, dtype=torch.float32
-        )
+        with redirect_stderr(StringIO()):  # its progress bar cannot be turned off
+            model: Any = AutoModelForCausalLM.from_pretrained(
+                str(gguf.parent), gguf_file=gguf.name, dtype=torch.float32
+            )
         # The weights are plain floats by now; transformers still thinks of them as GGUF and would not save.
         model.is_quantized, model.hf_quantizer = False, None
         if hasattr(model.config, "quantization_config"):

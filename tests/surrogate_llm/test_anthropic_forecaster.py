@@ -108,7 +108,7 @@ def test_the_budget_holds_over_many_requests(server):
 
 
 def test_an_endless_source_is_not_sent(server):
-    [abstention] = forecaster(server).forecast([request("int a = 1;\n" * (MAX_PROMPT_BYTES // 10))])
+    [abstention] = forecaster(server).forecast([request("int a = 1;\n" * (MAX_PROMPT_BYTES // 4))])
     assert isinstance(abstention, Abstention)
     assert abstention.reason == AbstentionReason.TOO_LONG
     assert server.requests == []

@@ -22,6 +22,15 @@ from tests.surrogate_llm.tiny_model import make
 SHORT = "void kernel() {}"
 
 
+@pytest.fixture(autouse=True, scope="module")
+def one_thread():
+    """Threads that wait for each other on a busy machine cost far more than they bring."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
 @pytest.fixture(scope="session")
 def tiny(tmp_path_factory) -> Path:
     return make(tmp_path_factory.mktemp("tiny"))

@@ -7,7 +7,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from surrogate.fetch import FetchError, fetch, weights_path
+from surrogate.fetch import FetchError, converted_folder, fetch, known_perplexity, weights_path
 
 WITHOUT = "The site runs without a local language model: the statistical forecaster serves."
 
@@ -37,6 +37,8 @@ class Command(BaseCommand):
 
     def _prepare(self, target: Path) -> float:
         """Convert the weights once and see that they still speak English. Raises FetchError."""
+        if (known := known_perplexity(converted_folder(target))) is not None:
+            return known  # without importing torch: start-up scripts call this every time
         try:
             from surrogate.forecasters.local_check import perplexity
             from surrogate.forecasters.local_weights import WeightsError, converted

@@ -1,0 +1,126 @@
+"""How long one forecast of the local language model takes, and what 8 bits change.
+
+    python -m tests.benchmarks.local_forecast [--threads 2] [--tokens 1500] > tests/benchmarks/results/local_forecast.json
+
+Needs the weights (``manage.py fetch_model``). The prompt is made as long as asked by repeating a kernel of our
+own. Reported for each way of computing: the first forecast on a task, another kernel on the same task, and a
+kernel of which a few characters in the last line changed.
+"""  # noqa: E501 - a command to copy
+
+import argparse
+import json
+import math
+import os
+import platform
+import statistics
+import sys
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import torch
+import transformers
+
+from surrogate.contract.forecast import Forecast
+from surrogate.fetch import default_weights
+from surrogate.forecasters.local import LocalForecaster
+from surrogate.forecasters.local_prompt import PromptTokens
+from surrogate.forecasters.local_weights import LocalConfig, load
+from tests.surrogate_llm.requests import KERNEL, request
+
+LINES = [line for line in KERNEL.splitlines() if not line.startswith("//")]
+
+
+def sources(prompts: PromptTokens, tokens: int, count: int) -> list[str]:
+    """Different kernels whose prompts have about ``tokens`` tokens."""
+    found = []
+    for index in range(count):
+        lines: list[str] = [f"int variant_{index}_{7919 * (index + 1)};"]
+        while len(prompts.of(request("\n".join(lines))).all) < tokens:
+            lines.append(LINES[len(lines) % len(LINES)])
+        found.append("\n".join(lines))
+    return found
+
+
+def timed(forecaster: LocalForecaster, source: str, slug: str = "softmax") -> tuple[float, Forecast]:
+    [answer] = forecaster.forecast([request(source, slug=slug)])
+    assert isinstance(answer, Forecast), answer
+    return answer.usage.latency_seconds, answer
+
+
+def measure(config: LocalConfig, texts: list[str], repeats: int) -> tuple[dict[str, object], list[Forecast]]:
+    """Seconds: the median and all readings of each of the three cases; and the answers."""
+    forecaster = LocalForecaster(config)
+    timed(forecaster, texts[0], slug="warm-up")
+    times: dict[str, list[float]] = {"first_on_task": [], "other_kernel": [], "typing": []}
+    answers: list[Forecast] = []
+    for index in range(repeats):
+        times["first_on_task"].append(timed(forecaster, texts[0], slug=f"softmax-{index}")[0])
+    timed(forecaster, texts[0])
+    for text in texts[1:]:
+        seconds, answer = timed(forecaster, text)
+        times["other_kernel"].append(seconds)
+        answers.append(answer)
+        times["typing"].append(timed(forecaster, f"{text} int typed;")[0])
+    return {
+        name: {"median": round(statistics.median(found), 3), "all": [round(item, 3) for item in found]}
+        for name, found in times.items()
+    }, answers
+
+
+def divergence(precise: list[Forecast], rough: list[Forecast]) -> float:
+    """Mean Kullback-Leibler divergence over the bins, nats."""
+    return statistics.fmean(
+        sum(p * math.log(p / q) for p, q in zip(one.probabilities, other.probabilities, strict=True))
+        for one, other in zip(precise, rough, strict=True)
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--tokens", type=int, default=1500)
+    parser.add_argument("--repeats", type=int, default=5)
+    arguments = parser.parse_args()
+    torch.set_num_threads(arguments.threads)
+    config = LocalConfig(str(default_weights()), device="cpu")
+    prompts = PromptTokens(load(config).tokenizer)
+    texts = sources(prompts, arguments.tokens, arguments.repeats + 1)
+    tokens = prompts.of(request(texts[1]))
+    load_before = os.getloadavg()[0]
+    int8, rough = measure(config, texts, arguments.repeats)
+    float32, precise = measure(replace(config, int8=False), texts, arguments.repeats)
+    document = {
+        "command": f"python -m tests.benchmarks.local_forecast --threads {arguments.threads}"
+        f" --tokens {arguments.tokens} --repeats {arguments.repeats}",
+        "date": datetime.now(UTC).date().isoformat(),
+        "processor": _processor(),
+        "cores": os.cpu_count(),
+        "load_average_before": round(load_before, 2),
+        "python": platform.python_version(),
+        "torch": torch.__version__,
+        "transformers": transformers.__version__,
+        "model": default_weights().name,
+        "threads": arguments.threads,
+        "prompt_tokens": len(tokens.all),
+        "of_them_in_the_kept_prefix": len(tokens.prefix),
+        "seconds_int8": int8,
+        "seconds_float32": float32,
+        "int8_divergence_from_float32_nats": round(divergence(precise, rough), 4),
+        "largest_change_of_mean_log2": round(
+            max(abs(one.mean - other.mean) for one, other in zip(precise, rough, strict=True)), 4
+        ),
+    }
+    json.dump(document, sys.stdout, indent=1)
+    sys.stdout.write("\n")
+
+
+def _processor() -> str:
+    try:
+        with open("/proc/cpuinfo") as file:
+            return next(line.partition(":")[2].strip() for line in file if line.startswith("model name"))
+    except (OSError, StopIteration):
+        return platform.processor() or platform.machine()
+
+
+if __name__ == "__main__":
+    main()
