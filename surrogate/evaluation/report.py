@@ -2,7 +2,7 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -22,12 +22,14 @@ from surrogate.risk import Scope
 
 Floats = NDArray[np.float64]
 
-RESAMPLES = 200
+RESAMPLES = 100
 #: With fewer tasks than this, kernels are resampled instead, and the report says so.
 _FEWEST_TASKS = 10
 _SMALLEST_SET = 4
 #: Sets at least this large are big enough to ask how soon a search would find the best.
 _SEARCHED_SET = 50
+#: The least confident share of a set that is measured when the others are taken at their word.
+_MEASURED_SHARE = 0.2
 
 
 class Table:
@@ -42,6 +44,7 @@ class Table:
         logs = np.log(np.maximum(self.masses, 1e-300))
         self.confidence = np.round(1 + (self.masses * logs).sum(axis=1) / math.log(bins.COUNT), 12)
         self.hit = self.masses.argmax(axis=1) == self.labels
+        self.p_faster = self.masses[:, bins.label_log2(0.0) :].sum(axis=1)
         noise = np.array([row.record.outcome.noise for row in rows])
         self.tie = abs(self.actual) < np.maximum(ranking.TIE_OCTAVES, 2 * noise)
         right = np.where(self.mean == 0, 0.5, (self.mean > 0) == (self.actual > 0))
@@ -60,6 +63,7 @@ class Table:
         """All metrics over the rows at ``chosen``, which may repeat; undefined ones are left out."""
         found = {name: float(np.nanmean(column[chosen])) for name, column in self.columns.items()
                  if not np.isnan(column[chosen]).all()}  # fmt: skip
+        found |= self._faster(chosen)
         found["ece"] = scores.expected_calibration_error(self.masses[chosen].max(axis=1), self.hit[chosen])
         wrong = 1.0 - self.hit[chosen]
         for name, value in selective.selective_metrics(list(self.confidence[chosen]), list(wrong)).items():
@@ -67,6 +71,18 @@ class Table:
                 found[name] = value
         found["aurc_octaves"] = selective.aurc(self.confidence[chosen], self.columns["mae_log2"][chosen])
         return found
+
+    def _faster(self, chosen: NDArray[np.int64]) -> dict[str, float]:
+        """Is the kernel faster than its anchor? Precision and recall at a stated probability of one half."""
+        stated = self.p_faster[chosen]
+        said, true = stated >= 0.5, self.actual[chosen] > 0
+        found = {"faster_brier": float(((stated - true) ** 2).mean())}
+        if said.any():
+            found["faster_precision"] = float(true[said].mean())
+        if true.any():
+            found["faster_recall"] = float(said[true].mean())
+        area = selective.auroc(stated, true)
+        return found if area is None else {**found, "faster_auroc": area}
 
 
 def report(run: Run) -> dict[str, Any]:
@@ -77,6 +93,16 @@ def report(run: Run) -> dict[str, Any]:
         "counts": dict(sorted(run.counts.items())),
         "answered_share": len(answered) / len(worked) if worked else 0.0,
     }
+    if run.rows:
+        usages = [row.answer.usage for row in run.rows]
+        result["usage"] = {
+            "seconds_per_forecast": run.seconds / len(run.rows),
+            "cost_usd": sum(item.cost_usd for item in usages),
+            "input_tokens": sum(
+                item.input_tokens + item.cache_read_tokens + item.cache_write_tokens for item in usages
+            ),
+            "output_tokens": sum(item.output_tokens for item in usages),
+        }
     if not answered:
         return result
     table = Table(answered)
@@ -88,6 +114,7 @@ def report(run: Run) -> dict[str, Any]:
         "metrics": _with_intervals(table.metrics, units),
         "within_task": _within_task(table, units),
         "recalibrated": _recalibrated(answered),
+        "by_device": _by_device(answered),
     }
     if len(answered) < len(worked):
         everything = Table(worked)
@@ -97,6 +124,49 @@ def report(run: Run) -> dict[str, Any]:
     sums = [row.answer.raw_sum for row in answered if isinstance(row.answer, Forecast)]
     result["raw_sum"] = {"lowest": min(sums), "median": float(np.median(sums)), "highest": max(sums)}
     return result
+
+
+def differences(runs: Mapping[str, Run]) -> dict[str, dict[str, dict[str, list[float]]]]:
+    """name → other name → metric → [difference, low, high], paired row by row; abstentions as uniform.
+
+    Runs must be over the same folds and limit.
+    """
+    names = ("pairwise_accuracy", "crps", "nll", "mae_log2")
+    columns: dict[str, dict[str, Floats]] = {}
+    units: list[str] = []
+    for name, run in runs.items():
+        worked = [row for row in run.rows if row.record.outcome.log2_ratio is not None]
+        if any(isinstance(row.answer, Forecast) for row in worked):
+            columns[name] = Table(worked).columns
+            units, _ = _units(worked)
+    found: dict[str, dict[str, dict[str, list[float]]]] = {}
+    for name, mine in columns.items():
+        found[name] = {}
+        for other, theirs in columns.items():
+            if other != name:
+                gaps = {metric: mine[metric] - theirs[metric] for metric in names}
+                found[name][other] = _with_intervals(partial(_nan_means, gaps), units)
+    return found
+
+
+def _nan_means(columns: Mapping[str, Floats], chosen: NDArray[np.int64]) -> dict[str, float]:
+    return {
+        name: float(np.nanmean(column[chosen]))
+        for name, column in columns.items()
+        if not np.isnan(column[chosen]).all()
+    }
+
+
+def _by_device(rows: Sequence[Scored]) -> dict[str, Any]:
+    """A few scores of each device alone."""
+    found: dict[str, Any] = {}
+    for device in sorted({row.record.device for row in rows}):
+        chosen = [row for row in rows if row.record.device == device]
+        table = Table(chosen)
+        columns = {name: table.columns[name] for name in ("pairwise_accuracy", "crps", "nll", "mae_log2")}
+        units, _ = _units(chosen)
+        found[device] = {"rows": len(chosen), **_with_intervals(partial(_nan_means, columns), units)}
+    return found
 
 
 def _masses(rows: Sequence[Scored]) -> Floats:
@@ -186,7 +256,12 @@ def _recalibrated(rows: Sequence[Scored]) -> dict[str, Any]:
 
 
 def _correctness(rows: Sequence[Scored]) -> dict[str, Any]:
-    """How well P(correct) tells working kernels from failing ones."""
+    """How well P(correct) tells working kernels from failing ones, on devices where some failed.
+
+    Public sets with winners only have a device of their own: counting them would reward naming the set.
+    """
+    mixed = {row.record.device for row in rows if row.record.outcome.log2_ratio is None}
+    rows = [row for row in rows if row.record.device in mixed]
     stated = [
         (row.answer.p_correct, row.record.outcome.log2_ratio is not None)
         for row in rows
@@ -207,7 +282,7 @@ def _correctness(rows: Sequence[Scored]) -> dict[str, Any]:
 
 def _search(table: Table) -> dict[str, Any]:
     """Mean of best found ÷ best, measuring in the order of expected speed-up, over large enough sets."""
-    ratios = []
+    ratios, regrets = [], []
     for places in _sets(table, by_anchor=True).values():
         if len(places) < _SEARCHED_SET:
             continue
@@ -215,10 +290,16 @@ def _search(table: Table) -> dict[str, Any]:
         seconds = 2.0 ** -table.actual[places]
         counts = [measurements_of(share, len(places)) for share in SHARES]
         ratios.append(found_over_best(list(seconds[order]), float(seconds.min()), counts))
+        regrets.append(
+            selective.set_regret(
+                table.confidence[places], table.mean[places], table.actual[places], _MEASURED_SHARE
+            )
+        )
     if not ratios:
         return {"sets": 0}
     means = np.mean(ratios, axis=0)
     return {
         "sets": len(ratios),
+        "regret_octaves_20_measured": float(np.mean(regrets)),
         **{f"best_at_{share:.0%}": float(mean) for share, mean in zip(SHARES, means, strict=True)},
     }

@@ -1,6 +1,7 @@
 """Asking a forecaster about every examined record."""
 
 import random
+import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -26,8 +27,11 @@ class Scored:
 
 @dataclass
 class Run:
+    """``seconds`` is the time spent forecasting, learning not counted."""
+
     rows: list[Scored] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
+    seconds: float = 0.0
 
 
 def evaluate(
@@ -51,7 +55,10 @@ def evaluate(
         history = History(outcomes)
         for start in range(0, len(test), BATCH):
             batch = test[start : start + BATCH]
-            answers = forecaster.forecast([history.attach(item.outcome.request) for item in batch])
+            requests = [history.attach(item.outcome.request) for item in batch]
+            started = time.monotonic()
+            answers = forecaster.forecast(requests)
+            run.seconds += time.monotonic() - started
             run.rows += [Scored(item, answer, fold.name) for item, answer in zip(batch, answers, strict=True)]
     run.counts["examined"] = len(run.rows)
     for row in run.rows:

@@ -3,12 +3,12 @@
 import math
 import zlib
 from collections.abc import Sequence
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from surrogate.contract.request import KernelText
+from surrogate.features.cache import remembered
 from surrogate.features.text import text_digest, tokens
 
 SHINGLE = 5  # tokens in a run
@@ -23,12 +23,12 @@ _OFFSETS = _generator.integers(0, 2**63, HASHES, dtype=np.uint64)
 Floats = NDArray[np.float64]
 
 
-@lru_cache(maxsize=8192)
+@remembered(4096)
 def signature(language: str, source: str) -> NDArray[np.uint32]:
     """MinHash of the token runs of a source, ``HASHES`` numbers."""
     words = tokens(language, source)
     runs = {
-        zlib.crc32("\x1f".join(words[start : start + SHINGLE]).encode())
+        zlib.crc32("\x1f".join(words[start : start + SHINGLE]).encode(errors="replace"))
         for start in range(max(1, len(words) - SHINGLE + 1))
     }
     hashed = np.fromiter(runs, dtype=np.uint64, count=len(runs))

@@ -2,8 +2,8 @@
 
 import math
 import re
-from functools import lru_cache
 
+from surrogate.features.cache import remembered
 from surrogate.features.text import strip_comments, tokens
 
 _PATTERNS = {
@@ -47,7 +47,7 @@ _COMPILED = {name: re.compile(pattern) for name, pattern in _PATTERNS.items()}
 SOURCE_FEATURES = ("tokens", "vocabulary", "largest_number", *_PATTERNS)
 
 
-@lru_cache(maxsize=4096)
+@remembered(2048)
 def source_features(language: str, source: str) -> tuple[float, ...]:
     """One number per name in ``SOURCE_FEATURES``: log2(1 + count)."""
     stripped = strip_comments(language, source)

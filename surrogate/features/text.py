@@ -5,32 +5,44 @@ the code.
 """
 
 import hashlib
-import io
 import re
-import tokenize
-from functools import lru_cache
 
+from surrogate.features.cache import remembered
+
+#: Longer sources are read up to here: nobody should be able to keep a forecaster busy with one text.
+MOST_READ = 200_000
+
+# The closing quotes are optional so that an open string cannot make the search start over at each character.
 _C_COMMENT = re.compile(
-    r"""("(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')|//[^\n]*|/\*.*?(?:\*/|\Z)""",
+    r"""("(?:\\.|[^"\\\n])*"?|'(?:\\.|[^'\\\n])*'?)|//[^\n]*|/\*.*?(?:\*/|\Z)""",
     re.DOTALL,
 )
 _TOKEN = re.compile(r"[A-Za-z_]\w*|\d[\w.]*|[^\s\w]")
 _LOOKS_LIKE_C = re.compile(r"#include|__global__|__device__|\bvoid\b|torch::")
-_QUIET = {tokenize.NL, tokenize.COMMENT}
-_STARTS_STATEMENT = {tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENCODING}
+_PYTHON = re.compile(
+    r"""
+    (?P<string>[rbuf]{0,2}(?:
+        \"""(?:\\.|[^\\])*?(?:\"""|\Z) | \'\'\'(?:\\.|[^\\])*?(?:\'\'\'|\Z)
+        | "(?:\\.|[^"\\\n])*"? | '(?:\\.|[^'\\\n])*'?
+    ))
+    | (?P<comment>\#[^\n]*) | (?P<opened>[(\[{]) | (?P<closed>[)\]}])
+    """,
+    re.DOTALL | re.IGNORECASE | re.VERBOSE,
+)
+_LINE_ENDS = re.compile(r"[ \t]*(?:#|\n|\Z)")
 
 
-@lru_cache(maxsize=4096)
+@remembered(2048)
 def strip_comments(language: str, source: str) -> str:
     """``source`` without comments and docstrings, and without blank lines and trailing spaces.
 
-    Python that does not parse is returned with its ``#`` comments cut line by line.
+    Any text will do, whether it parses or not. Only the first ``MOST_READ`` characters are read.
     """
+    source = source[:MOST_READ]
     text = _strip_python(source) if language == "python" else _strip_c(source)
     return "\n".join(line.rstrip() for line in text.splitlines() if line.strip())
 
 
-@lru_cache(maxsize=4096)
 def tokens(language: str, source: str) -> tuple[str, ...]:
     """Normalised tokens: comments gone, every number one token."""
     return tuple(
@@ -38,11 +50,12 @@ def tokens(language: str, source: str) -> tuple[str, ...]:
     )
 
 
-@lru_cache(maxsize=4096)
+@remembered(2048)
 def text_digest(language: str, source: str) -> str:
     """Equal for sources that differ only in comments and spacing; 32 hex digits."""
-    joined = " ".join(_TOKEN.findall(strip_comments(language, source)))
-    return hashlib.blake2b(joined.encode(), digest_size=16).hexdigest()
+    read = " ".join(_TOKEN.findall(strip_comments(language, source)))
+    # What is past the limit counts as it stands, so that long sources with equal beginnings differ.
+    return hashlib.blake2b((read + source[MOST_READ:]).encode(errors="replace"), digest_size=16).hexdigest()
 
 
 def _strip_c(source: str) -> str:
@@ -50,38 +63,38 @@ def _strip_c(source: str) -> str:
 
 
 def _strip_python(source: str) -> str:
-    try:
-        found = list(tokenize.generate_tokens(io.StringIO(source).readline))
-    except (tokenize.TokenError, SyntaxError):
-        return re.sub(r"#[^\n]*", "", source)
-    lines = source.splitlines(keepends=True)
-    starts = [0]
-    for line in lines:
-        starts.append(starts[-1] + len(line))
+    """Our own scan and not ``tokenize``, which needs quadratic time for a line of open quotes."""
     kept: list[str] = []
-    position = 0
-    before = tokenize.ENCODING
-    for index, token in enumerate(found):
-        replacement: str | None = None
-        if token.type == tokenize.COMMENT:
+    position = depth = 0
+    for match in _PYTHON.finditer(source):
+        text = match[0]
+        replacement = text
+        if match.lastgroup == "opened":
+            depth += 1
+        elif match.lastgroup == "closed":
+            depth = max(0, depth - 1)
+        elif match.lastgroup == "comment":
             replacement = ""
-        elif token.type == tokenize.STRING:
-            after = found[index + 1].type
-            if before in _STARTS_STATEMENT and after in (tokenize.NEWLINE, tokenize.ENDMARKER):
-                replacement = '""'  # a docstring
-            elif _LOOKS_LIKE_C.search(token.string):
-                replacement = _strip_c_literal(token.string)
-        if token.type not in _QUIET:
-            before = token.type
-        if replacement is not None:
-            start = starts[token.start[0] - 1] + token.start[1]
-            kept += [source[position:start], replacement]
-            position = starts[token.end[0] - 1] + token.end[1]
+        elif depth == 0 and _stands_alone(source, match.start(), match.end()):
+            replacement = '""'  # a docstring, or a string used as a comment
+        elif _LOOKS_LIKE_C.search(text):
+            replacement = _strip_c_literal(text)
+        kept += [source[position : match.start()], replacement]
+        position = match.end()
     return "".join([*kept, source[position:]])
+
+
+def _stands_alone(source: str, start: int, end: int) -> bool:
+    """Whether what lies between is all there is on its lines."""
+    before = source[max(0, start - 200) : start].rpartition("\n")
+    begins = not before[2].strip() and (bool(before[1]) or start <= 200)
+    return begins and _LINE_ENDS.match(source, end) is not None
 
 
 def _strip_c_literal(literal: str) -> str:
     """Strip C comments inside a Python string literal, leaving its own quotes alone."""
     quote = 3 if literal.endswith(('"""', "'''")) else 1
-    opening = literal.index(literal[-1]) + quote
+    opening = literal.index(literal[-1]) + quote if literal[-1] in "\"'" else 0
+    if opening + quote > len(literal):  # an open string
+        return _strip_c(literal)
     return literal[:opening] + _strip_c(literal[opening:-quote]) + literal[-quote:]

@@ -54,6 +54,8 @@ def test_the_report_holds_every_metric_with_an_interval(tmp_path: Path) -> None:
             assert value <= high + 1e-9
         assert "kendall" in result["within_task"]
         assert result["recalibrated"]["nll"] > 0
+    gap = document["differences"]["neighbours"]["prior"]["crps"]
+    assert gap[1] <= gap[0] <= gap[2] < 0  # lower is better, beyond doubt
     good, plain = (document["forecasters"][name]["metrics"] for name in ("neighbours", "prior"))
     assert good["pairwise_accuracy"][0] > plain["pairwise_accuracy"][0]
 

@@ -62,3 +62,16 @@ def test_similarity_orders_what_is_alike() -> None:
     assert similarity(base, far) < similarity(base, near)
     tuned = [KernelText("cuda", base.source, {"block": block}) for block in (32, 64, 256)]
     assert 1 > similarity(tuned[0], tuned[1]) > similarity(tuned[0], tuned[2]) > 0
+
+
+@pytest.mark.parametrize("language", ["python", "cuda"])
+@pytest.mark.parametrize(
+    "unit",
+    ['\\"', '"', "'", "/*", "*/", "(", "]", "] ", "9", "conv", "a = '\n", "#", "\n", "\ud800", "\\", " x_("],
+)
+def test_no_text_keeps_a_forecaster_busy(language: str, unit: str) -> None:
+    """A megabyte of what makes careless patterns start over and over: the suite hangs if one does."""
+    text = '"' + unit * (1_000_000 // len(unit))
+    assert len(source_features(language, text)) == len(SOURCE_FEATURES)
+    kernel_digest(KernelText(language, text))
+    assert similarity(KernelText(language, text), KernelText(language, text)) == 1.0

@@ -15,7 +15,7 @@ from django.core.management.base import BaseCommand, CommandError
 from surrogate.datasets.load import load
 from surrogate.datasets.record import Dataset, DatasetError
 from surrogate.evaluation.guarantee import realised_risk
-from surrogate.evaluation.report import report
+from surrogate.evaluation.report import differences, report
 from surrogate.evaluation.run import evaluate
 from surrogate.evaluation.splits import SPLITS, folds
 from surrogate.forecasters.registry import NAMES, UnknownForecaster, build
@@ -49,8 +49,11 @@ class Command(BaseCommand):
         except (DatasetError, UnknownForecaster, ValueError) as error:
             raise CommandError(str(error)) from error
         document: dict[str, Any] = {
-            "command": f"evaluate_surrogate --split {options['split']}",
-            "data": [path.name for path in options["data"]],
+            "command": f"manage.py evaluate_surrogate --split {options['split']} --json"
+            + "".join(f" --forecaster {name}" for name in options["forecaster"])
+            + (f" --limit {options['limit']}" if options["limit"] else "")
+            + " --data "
+            + " ".join(path.name for path in options["data"]),
             "machine": machine(),
             "records": len(data.records),
             "left_out": dict(sorted(data.counts.items())),
@@ -59,9 +62,11 @@ class Command(BaseCommand):
             "folds": {fold.name: [len(fold.train), len(fold.test)] for fold in parts},
             "forecasters": {},
         }
+        runs = {}
         for name in options["forecaster"]:
             started = time.monotonic()
             run = evaluate(partial(build, name), parts, limit=options["limit"])
+            runs[name] = run
             result = report(run)
             result["guarantee"] = [
                 realised_risk(
@@ -77,6 +82,7 @@ class Command(BaseCommand):
             if not options["json"]:
                 self._print(name, result)
         if options["json"]:
+            document["differences"] = differences(runs)
             self.stdout.write(json.dumps(rounded(document), indent=1))
 
     def _print(self, name: str, result: dict[str, Any]) -> None:
@@ -97,13 +103,23 @@ def machine() -> dict[str, Any]:
 
     return {
         "date": datetime.now(UTC).date().isoformat(),
-        "processor": platform.processor() or platform.machine(),
+        "processor": _processor(),
         "cores": os.cpu_count(),
         "system": platform.platform(terse=True),
         "python": platform.python_version(),
         "numpy": numpy.__version__,
         "scikit-learn": sklearn.__version__,
     }
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.machine()
+    return next(
+        (line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), platform.machine()
+    )
 
 
 def rounded(value: Any) -> Any:

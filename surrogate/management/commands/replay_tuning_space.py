@@ -41,8 +41,8 @@ class Command(BaseCommand):
         except DatasetError as error:
             raise CommandError(str(error)) from error
         document: dict[str, Any] = {
-            "command": f"replay_tuning_space --seeds {options['seeds']}",
-            "data": [path.name for path in options["data"]],
+            "command": f"manage.py replay_tuning_space --seeds {options['seeds']} --json --data "
+            + " ".join(path.name for path in options["data"]),
             "machine": machine(),
             "value": "best found ÷ optimum over the seeds: [median, mean, 90th percentile]",
             "devices": {},
