@@ -20,6 +20,7 @@ def main() -> None:
     os.closerange(3, settings["control"])
     os.closerange(settings["control"] + 1, 4096)
     privileges.no_new_privileges()
+    privileges.limit_processes(settings["threads"])
     if settings["landlock"]:
         landlock.restrict([path for path in settings["read"] if os.path.exists(path)], settings["write"])
     if settings["seccomp"]:

@@ -11,6 +11,7 @@ from runners.sandbox import libc
 #: The uid and gid ("nobody") that submissions run under when the runner was started as root.
 NOBODY = 65534
 _PRIORITY = -15
+_WALL = 2  # times the polled bound of threads
 
 
 def die_with_parent(parent: int) -> None:
@@ -47,13 +48,23 @@ def limit(bounds: Mapping[str, int]) -> None:
         (resource.RLIMIT_CPU, bounds["cpu_seconds"]),
         (resource.RLIMIT_DATA, bounds["memory"]),
         (resource.RLIMIT_FSIZE, bounds["file"]),
-        # Polling ends the run at a fourth of it; this is the wall behind, which a bomb hits within
-        # milliseconds.
-        (resource.RLIMIT_NPROC, 4 * bounds["threads"]),
         (resource.RLIMIT_NOFILE, bounds["open_files"]),
         (resource.RLIMIT_CORE, 0),
         (resource.RLIMIT_MSGQUEUE, 0),
     ):
-        _, hard = resource.getrlimit(name)
-        value = value if hard == resource.RLIM_INFINITY else min(value, hard)
-        resource.setrlimit(name, (value, value))
+        _lower(name, value)
+
+
+def limit_processes(threads: int) -> None:
+    """The wall behind the polled bounds, which a fork bomb hits within milliseconds.
+
+    Set inside the user namespace, where only this sandbox's processes count: outside, all sandboxes share
+    a uid, and a bomb in one would keep the others from starting.
+    """
+    _lower(resource.RLIMIT_NPROC, _WALL * threads)
+
+
+def _lower(name: int, value: int) -> None:
+    _, hard = resource.getrlimit(name)
+    value = value if hard == resource.RLIM_INFINITY else min(value, hard)
+    resource.setrlimit(name, (value, value))

@@ -117,6 +117,7 @@ def _document(plan: Plan, bwrap: str | None, control: int, directory: str) -> di
     settings = {
         "role": plan.role,
         "control": control,
+        "threads": plan.bounds.threads,
         "landlock": plan.layers.landlock,
         "seccomp": plan.layers.seccomp,
         "read": [*paths, *([inside] if bwrap else [source for source, _ in code]), "/proc", "/dev"],

@@ -23,7 +23,6 @@ def main() -> None:
     privileges.die_with_parent(parent)
     libc.prctl(libc.PR_SET_DUMPABLE, 0)
     libc.prctl(libc.PR_SET_CHILD_SUBREAPER, 1)
-    privileges.raise_priority()
     job = Job.from_document(json.load(sys.stdin))
     events = os.fdopen(int(sys.argv[1]), "w", encoding="utf-8")
 

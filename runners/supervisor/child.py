@@ -112,6 +112,9 @@ class Child:
     def close(self) -> None:
         """Kills every process and releases everything."""
         process_tree.kill(self._root)
+        # bubblewrap ends by itself once the kernel has buried everything in the namespace.
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._sandbox.process.wait(timeout=10)
         self._sandbox.process.kill()
         self._sandbox.process.wait()
         self._sandbox.close()
