@@ -1,9 +1,10 @@
 """What the supervisor is asked to do: one JSON document on its standard input."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from runners.contract.limits import LIMITS, ModeLimits
 from runners.contract.spec import TaskSpec
 from runners.contract.vocabulary import DeviceKind, Language, Mode
 
@@ -21,7 +22,10 @@ class DeviceTarget:
 
 @dataclass(frozen=True)
 class Job:
-    """One evaluation. ``data_dir`` holds compile cache and scratch folders; the child never sees it."""
+    """One evaluation. ``data_dir`` holds compile cache and scratch folders; the child never sees it.
+
+    ``limits`` and ``bounds`` are for suites, which try every limit and cannot wait for the usual ones.
+    """
 
     evaluation: str  # id, for messages only
     spec: TaskSpec
@@ -31,6 +35,12 @@ class Job:
     target: DeviceTarget
     data_dir: str
     required_tier: str = "T0"  # the run is refused below it
+    limits: ModeLimits | None = None  # in place of the mode's own
+    bounds: Mapping[str, int] = field(default_factory=dict)  # in place of sandbox.bounds.Bounds' own
+
+    @property
+    def chosen_limits(self) -> ModeLimits:
+        return self.limits or LIMITS[self.mode]
 
     def to_document(self) -> dict[str, Any]:
         return {
@@ -48,6 +58,8 @@ class Job:
             },
             "data_dir": self.data_dir,
             "required_tier": self.required_tier,
+            "limits": asdict(self.limits) if self.limits else None,
+            "bounds": dict(self.bounds),
         }
 
     @classmethod
@@ -68,4 +80,6 @@ class Job:
             ),
             data_dir=document["data_dir"],
             required_tier=document["required_tier"],
+            limits=ModeLimits(**document["limits"]) if document.get("limits") else None,
+            bounds=document.get("bounds") or {},
         )

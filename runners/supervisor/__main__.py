@@ -8,10 +8,11 @@ import signal
 import sys
 import threading
 import time
+from dataclasses import replace
 from typing import Any
 
 from runners.contract.job import Job
-from runners.contract.limits import LIMITS, MAX_RESULT_BYTES
+from runners.contract.limits import MAX_RESULT_BYTES
 from runners.contract.result import ResultDocument
 from runners.sandbox import libc, privileges, process_tree
 from runners.sandbox.bounds import for_this_machine
@@ -32,7 +33,7 @@ def main() -> None:
 
     cancelled = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: cancelled.set())
-    limit = LIMITS[job.mode].deadline
+    limit = job.chosen_limits.deadline
     start = time.monotonic()
     try:
         document = _evaluate(job, start + limit, limit, cancelled, emit)
@@ -49,7 +50,8 @@ def _evaluate(
     from runners.supervisor.stop import Stop
 
     stop = Stop(deadline, limit, cancelled.is_set)
-    return Evaluation(job, probe_cached(job.data_dir), stop, emit, for_this_machine()).run()
+    bounds = replace(for_this_machine(), **job.bounds)
+    return Evaluation(job, probe_cached(job.data_dir), stop, emit, bounds, job.chosen_limits).run()
 
 
 def _fitting(document: ResultDocument) -> ResultDocument:

@@ -16,7 +16,7 @@ from typing import IO, Any, cast
 
 from runners.contract import result
 from runners.contract.job import Job
-from runners.contract.limits import LIMITS, MAX_RESULT_BYTES
+from runners.contract.limits import MAX_RESULT_BYTES
 from runners.contract.result import ResultDocument
 from runners.contract.vocabulary import DeviceKind, Verdict
 from runners.sandbox import nvidia, process_tree
@@ -46,7 +46,7 @@ def run_job(
         errors = stack.enter_context(_temporary_file())
         process = _start(job, write, errors)
         stack.callback(_end, process)
-        watch = _Watch(process, LIMITS[job.mode].deadline + _GRACE, should_stop)
+        watch = _Watch(process, job.chosen_limits.deadline + _GRACE, should_stop)
         for line in watch.lines(read):
             event = json.loads(line)
             if event["type"] == "result":
@@ -132,7 +132,7 @@ def _without_result(job: Job, watch: _Watch, errors: IO[bytes]) -> ResultDocumen
     if watch.cancelled:
         return failed_document(job, Verdict.CANCELLED, "The evaluation was cancelled.")
     if watch.overdue:
-        limit = LIMITS[job.mode].deadline
+        limit = job.chosen_limits.deadline
         return failed_document(
             job, Verdict.TIMEOUT, f"The evaluation took longer than the {limit:g} s of its mode."
         )
