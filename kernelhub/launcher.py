@@ -99,7 +99,10 @@ class Launcher:
                 ) from None
 
     def _start(self) -> None:
-        frontend.build(settings.BASE_DIR)
+        try:
+            frontend.build(settings.BASE_DIR)
+        except frontend.BuildError as error:
+            raise LaunchError(f"the front-end was not built: {error}") from None
         self._start_services()
         for command in (
             ["migrate", "--verbosity", "0"],

@@ -34,7 +34,8 @@ def enqueue(*, kernel: Kernel, spec: SpecDocument, device: Device, mode: Mode, l
         lane=Lane.CHECK if is_check else lane,
         progress=progress.empty(),
     )
-    transaction.on_commit(lambda: ring(evaluation.queue))
+    # robust: a bell that does not ring must not turn a stored submission into an error page.
+    transaction.on_commit(lambda: ring(evaluation.queue), robust=True)
     return evaluation
 
 
