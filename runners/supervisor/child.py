@@ -90,14 +90,19 @@ class Child:
 
     def freeze(self) -> list[int]:
         """Stops all that runs inside; the pids. Raises Died when nothing does."""
-        pids = process_tree.freeze(self._root)
+        try:
+            pids = process_tree.freeze(self._root)
+        except process_tree.NotFrozenError:
+            raise Ended(
+                Verdict.RESOURCE_LIMIT, "The submission could not be stopped between calls."
+            ) from None
         if not pids:
             raise Died(self._how())
         return pids
 
     def flush(self) -> None:
         """Asks the process to write out what it has buffered; it is given a second, and may be dead."""
-        with contextlib.suppress(Died, Ended, process_tree.NotFrozenError):
+        with contextlib.suppress(Died, Ended):
             self.send({"do": "flush"})
             process_tree.thaw(self.freeze())
             self.expect("ready", 1.0, "Writing out")
