@@ -1,8 +1,9 @@
-"""Python submissions: parsed for their entry point, compiled by nobody."""
+"""Python submissions: parsed for their entry point and what else shows, compiled by nobody."""
 
 import ast
 
 from runners.backends.base import Built, Workshop
+from runners.backends.python.screening import screen
 from runners.contract.entry_point import ENTRY_POINT, python_signature
 from runners.contract.job import DeviceTarget
 from runners.contract.result import Finding
@@ -26,7 +27,7 @@ class PythonBackend:
                 }
             ]
         if any(ENTRY_POINT in _names(node) for node in ast.walk(tree)):
-            return []
+            return screen(tree, spec)
         message = f"kernel.py defines no {ENTRY_POINT}; the task asks for: {python_signature(spec)}"
         return [{"rule": "entry_point_missing", "line": 1, "message": message, "refuses": True}]
 
