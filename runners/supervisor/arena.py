@@ -86,6 +86,13 @@ class Arena:
             if "float" in tensor.dtype:
                 self.raw(slot, index)[:] = 0xFF
 
+    def is_poison(self, slot: int) -> bool:
+        """Whether nothing has been written into a slot since it was poisoned."""
+        return all(
+            bool((self.raw(slot, index) == (0xFF if "float" in tensor.dtype else 0xA5)).all())
+            for index, tensor in enumerate(self.tensors)
+        )
+
     def close(self) -> None:
         """Drops this side's mapping; the memory goes when the child has unmapped it as well."""
         os.close(self.fd)

@@ -45,6 +45,8 @@ class CpuCase:
         self._call = call
         self._writable = not timed
         self._kept: dict[int, list[torch.Tensor]] = {}
+        self._order: list[int] = []
+        self._written = set(range(slots))  # slots whose outputs may hold more than poison
         self._inputs = Arena(spec.inputs, case.sizes, slots, child_writes=not timed)
         self._outputs = Arena(spec.outputs, case.sizes, slots, child_writes=True)
         message = {
@@ -72,9 +74,10 @@ class CpuCase:
             raise Ended(Verdict.RUNTIME_ERROR, str(answer.get("text", ""))[:2000])
 
     def arm(self, order: Sequence[int]) -> None:
+        self._order = list(order)
         try:
             what = f"Preparing a batch of calls in case {self.case.name}"
-            answer = self._clock.request({"do": "arm", "slots": list(order)}, self._call, "armed", what)
+            answer = self._clock.request({"do": "arm", "slots": self._order}, self._call, "armed", what)
         except Died as error:
             raise self._dead(error) from None
         if answer["event"] == "error":
@@ -94,6 +97,10 @@ class CpuCase:
         self._outputs.poison(slot)
 
     def run(self) -> float:
+        idle = [slot for slot in range(self.slots) if slot not in self._order]
+        for slot in self._written.intersection(idle):
+            self._outputs.poison(slot)
+        self._written = set(self._order)
         try:
             what = f"A batch of calls in case {self.case.name}"
             seconds, answer = self._clock.batch(self._outputs.pages, self._call, what)
@@ -105,6 +112,9 @@ class CpuCase:
         if answer["event"] == "error":
             verdict = VERDICTS.get(str(answer.get("kind")), Verdict.RUNTIME_ERROR)
             raise CaseFailed(verdict, str(answer.get("text", ""))[:2000])
+        if not all(map(self._outputs.is_poison, idle)):
+            text = f"Case {self.case.name}: outputs of calls that were not made were written."
+            raise Ended(Verdict.WRONG, text)
         return seconds
 
     def check(self, slot: int) -> list[OutputError]:

@@ -10,8 +10,9 @@ from runners.supervisor.compare import sentence
 from runners.supervisor.outcome import CaseFailed, Ended
 from runners.supervisor.session import DeviceSession, OpenCase
 
-#: Two slots get the same inputs, so that a kernel that varies from run to run is seen; then slot 0 gets
-#: new ones, so that one that remembers an address, a shape or the last answer is seen.
+#: Two slots get the same inputs, so that a kernel that varies from run to run is seen; then both get new
+#: ones, unlike each other and called in the other order, so that one that remembers an address, a shape, the
+#: last answer or the first tensor it was given is seen.
 _SLOTS = 2
 
 
@@ -73,10 +74,12 @@ def _verify_case(session: DeviceSession, case: Case, seed: bytes, result: CaseRe
         opened.run()
         _check(opened, range(_SLOTS), result)
         result["deterministic"] = opened.fingerprint(0) == opened.fingerprint(1)
-        opened.arm([0])
-        opened.fill(0, seed, case.name, "second")
+        order = list(reversed(range(_SLOTS)))
+        opened.arm(order)
+        for slot in order:
+            opened.fill(slot, seed, case.name, f"again {slot}")
         opened.run()
-        _check(opened, [0], result)
+        _check(opened, order, result)
     finally:
         opened.close()
 
