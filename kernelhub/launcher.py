@@ -93,9 +93,10 @@ class Launcher:
             attempt.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
                 attempt.bind((settings.HOST, settings.PORT))
-            except OSError as error:
+            except (OSError, OverflowError) as error:
+                why = getattr(error, "strerror", None) or error
                 raise LaunchError(
-                    f"cannot listen on {settings.HOST}:{settings.PORT} ({error.strerror}): set PORT or HOST"
+                    f"cannot listen on {settings.HOST}:{settings.PORT} ({why}): set PORT or HOST"
                 ) from None
 
     def _start(self) -> None:

@@ -1,0 +1,110 @@
+"""``manage.py up``: one clear line for what keeps it from starting, and nothing left when it stops."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import urllib.request
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.waiting import wait_for
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def environment(folder: Path, port: int) -> dict[str, str]:
+    inherited = {key: value for key, value in os.environ.items() if key not in ("DATABASE_URL", "REDIS_URL")}
+    return {
+        **inherited,
+        "KERNELHUB_DATA": str(folder),
+        "KERNELHUB_TASKS": "softmax",
+        "KERNELHUB_BASELINES": "no",
+        "PORT": str(port),
+    }
+
+
+def run_up(folder: Path, port: int, **changes: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "manage.py", "up"]
+    env = {**environment(folder, port), **changes}
+    return subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, timeout=120)
+
+
+def assert_one_line(done: subprocess.CompletedProcess[str], words: str) -> None:
+    assert done.returncode == 1
+    (line,) = done.stderr.strip().splitlines()
+    assert words in line, line
+
+
+def test_a_taken_port_is_one_clear_line(tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        assert_one_line(run_up(tmp_path, port), f"cannot listen on 127.0.0.1:{port}")
+
+
+def test_an_unwritable_folder_is_one_clear_line(tmp_path: Path) -> None:
+    in_the_way = tmp_path / "file"
+    in_the_way.write_text("")
+    assert_one_line(run_up(in_the_way / "data", free_port()), "set KERNELHUB_DATA")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("PORT", "eighty"), ("PORT", "70000"), ("HOST", "no.such.host.invalid")]
+)
+def test_a_wrong_address_is_one_clear_line(tmp_path: Path, name: str, value: str) -> None:
+    assert_one_line(run_up(tmp_path, free_port(), **{name: value}), value)
+
+
+def test_it_starts_refuses_a_second_and_leaves_nothing_behind(tmp_path: Path) -> None:
+    port = free_port()
+    output = tmp_path / "output"
+    with output.open("wb") as file:
+        up = subprocess.Popen(
+            [sys.executable, "manage.py", "up"],
+            cwd=ROOT,
+            env=environment(tmp_path / "data", port),
+            stdout=file,
+            stderr=file,
+            start_new_session=True,
+        )
+    try:
+        address = f"http://127.0.0.1:{port}/"
+        wait_for("the address", lambda: address in output.read_text(), seconds=180)
+        with urllib.request.urlopen(address, timeout=30) as answer:
+            assert b"Row softmax" in answer.read()
+        wait_for("the runner", lambda: "serving cpu" in output.read_text(), seconds=120)
+
+        second = run_up(tmp_path / "data", free_port())
+        assert_one_line(second, "already runs")
+
+        # PostgreSQL runs apart from the launcher, so its processes are found by the folder that they serve.
+        started = psutil.Process(up.pid).children(recursive=True)
+        started += [p for p in psutil.process_iter() if str(tmp_path / "data" / "postgres") in _command(p)]
+        assert len(started) >= 4
+        up.send_signal(signal.SIGTERM)
+        assert up.wait(timeout=60) == 0, output.read_text()
+        _, alive = psutil.wait_procs(started, timeout=10)
+        assert not alive
+        assert "Traceback" not in output.read_text()
+    finally:
+        if up.poll() is None:
+            up.send_signal(signal.SIGTERM)
+            up.wait(timeout=60)
+
+
+def _command(process: psutil.Process) -> str:
+    try:
+        return " ".join(process.cmdline())
+    except psutil.Error:
+        return ""
