@@ -34,7 +34,9 @@ def device(db: None) -> Device:
 @pytest.fixture
 def make_runner(device: Device) -> Callable[[], Runner]:
     def make() -> Runner:
-        return Runner.objects.create(device=device, host="here", pid=1, tier="T2", heartbeat_at=timezone.now())
+        return Runner.objects.create(
+            device=device, host="here", pid=1, tier="T2", heartbeat_at=timezone.now()
+        )
 
     return make
 

@@ -59,7 +59,9 @@ def test_compile_only_work_waits_on_a_queue_of_its_own(
 def test_two_runners_never_claim_the_same_row(
     enqueue: Callable[..., Evaluation], make_runner: Callable[[], Runner]
 ) -> None:
-    queue = [enqueue() for _ in range(12)][0].queue
+    for _ in range(12):
+        enqueue()
+    queue = "cpu-test"
     runners = [make_runner(), make_runner()]
 
     def claim_all(runner: Runner) -> list[object]:
