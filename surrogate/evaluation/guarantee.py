@@ -22,8 +22,9 @@ def realised_risk(
 
     ``split_by`` is "task" or "device": the guarantee is meant to hold for new tasks of a calibrated pool and
     may fail on a new device. One row per task calibrates; all rows of the other tasks, each task counting the
-    same, judge. ``violations`` is the share of resplits whose realised risk was above the promised one; a
-    promise kept has at most ``delta``.
+    same, judge. ``violations`` is the share of all resplits that found a threshold and whose realised risk
+    was above the promised one: the promise is that it is at most ``delta``. Where few resplits find a
+    threshold, those that do are the lucky ones, and ``violations_where_promised`` can be high all the same.
     """
     known = [
         row for row in rows if isinstance(row.answer, Forecast) and row.record.outcome.log2_ratio is not None
@@ -64,7 +65,8 @@ def realised_risk(
         "split_by": split_by,
         "resplits": resplits,
         "with_a_threshold": promised,
-        "violations": risks / promised if promised else None,
+        "violations": risks / resplits,
+        "violations_where_promised": risks / promised if promised else None,
         "mean_realised_risk": float(np.mean(realised)) if realised else None,
         "mean_skipped_share": float(np.mean(shares)) if shares else None,
         "base_risk": float(np.mean(wrong)) if wrong else None,
