@@ -5,7 +5,7 @@ import pytest
 from surrogate.contract.request import KernelText
 from surrogate.features.similarity import kernel_digest, similarity
 from surrogate.features.source import SOURCE_FEATURES, source_features
-from surrogate.features.text import strip_comments
+from surrogate.features.text import MOST_READ, strip_comments
 from tests.surrogate.factories import source
 
 PYTHON = '''"""Ten times faster."""
@@ -70,8 +70,15 @@ def test_similarity_orders_what_is_alike() -> None:
     ['\\"', '"', "'", "/*", "*/", "(", "]", "] ", "9", "conv", "a = '\n", "#", "\n", "\ud800", "\\", " x_("],
 )
 def test_no_text_keeps_a_forecaster_busy(language: str, unit: str) -> None:
-    """A megabyte of what makes careless patterns start over and over: the suite hangs if one does."""
-    text = '"' + unit * (1_000_000 // len(unit))
+    """Much of what makes careless patterns start over and over: the suite hangs if one does."""
+    text = '"' + unit * (40_000 // len(unit))
     assert len(source_features(language, text)) == len(SOURCE_FEATURES)
     kernel_digest(KernelText(language, text))
     assert similarity(KernelText(language, text), KernelText(language, text)) == 1.0
+
+
+def test_of_a_huge_source_only_the_beginning_is_read_but_the_rest_still_tells_kernels_apart() -> None:
+    beginning = "int a = 1;\n" * (MOST_READ // 11 + 1)
+    one, other = KernelText("cuda", beginning + "one"), KernelText("cuda", beginning + "other")
+    assert len(strip_comments("cuda", one.source)) <= MOST_READ
+    assert kernel_digest(one) != kernel_digest(other)
