@@ -19,8 +19,9 @@ from surrogate.llm.request import Effort, Request, TextBlock
 
 #: Room for the model's reasoning and the answer, which itself takes about 400 tokens.
 MAX_TOKENS = 4096
-#: A prompt of more bytes is not sent: beyond any kernel a person would write.
-MAX_PROMPT_BYTES = 300_000
+#: A kernel or prompt of more bytes is not sent: beyond what a person would write, and no source may be shown
+#: in part, which cutting its comments would do past this size.
+MAX_PROMPT_BYTES = 200_000
 #: US dollars for one process when nobody says otherwise.
 DEFAULT_LIMIT = Decimal(5)
 
@@ -77,8 +78,9 @@ class AnthropicForecaster:
         asked: dict[int, Request] = {}
         for index, request in enumerate(requests):
             built = self._request(request)
-            if built.prompt_bytes > MAX_PROMPT_BYTES:
-                message = f"The prompt has {built.prompt_bytes} bytes, more than {MAX_PROMPT_BYTES}."
+            size = max(built.prompt_bytes, len(request.kernel.source.encode(errors="replace")))
+            if size > MAX_PROMPT_BYTES:
+                message = f"Prompt or kernel has {size} bytes, more than {MAX_PROMPT_BYTES}."
                 answers[index] = self._abstain(AbstentionReason.TOO_LONG, message)
             else:
                 asked[index] = built

@@ -6,6 +6,7 @@ first brought to the range [-1, 1] and the result scaled back, so a large token 
 """
 
 import copy
+import math
 import warnings
 from typing import Any
 
@@ -33,10 +34,10 @@ class Int8Linear(nn.Module):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """``x`` of shape (…, in) and float32 to (…, out)."""
-        size = x.abs().amax(dim=-1, keepdim=True).clamp_min(_TINY)
+        size = torch.linalg.vector_norm(x, ord=math.inf, dim=-1, keepdim=True).clamp_min_(_TINY)
         # reduce_range: without it the 16-bit sums of CPUs that lack VNNI overflow.
         y: torch.Tensor = torch.ops.quantized.linear_dynamic(x / size, self._weight, True)
-        y = y * size
+        y.mul_(size)
         if self._bias is not None:
             y += self._bias
         return y

@@ -24,8 +24,8 @@ from surrogate.forecasters.local_prompt import PromptTokens, Tokens
 from surrogate.forecasters.local_weights import Loaded, LocalConfig, WeightsError, load
 from surrogate.forecasters.prefix_cache import PrefixCache, common_length
 
-#: Prefixes kept; one of 1,000 tokens of the default model takes about 46 MB.
-PREFIXES = 4
+#: Prefixes kept, that of the rules alone among them; 1,000 tokens of the default model take about 46 MB.
+PREFIXES = 6
 #: A source is not even tokenised when it has more bytes than this per token allowed.
 _BYTES_PER_TOKEN = 8
 
@@ -175,21 +175,32 @@ class LocalForecaster:
                 if surplus := len(last.tokens) - shared:
                     last.cache.crop(-surplus)
                 return last.cache, shared, 0
-        kept = self._prefixes.get(prefix)
-        computed = 0
-        if kept is None:
-            kept, computed = self._compute_prefix(prefix), len(prefix)
-            self._prefixes.put(prefix, kept)
+        kept, computed = self._kept(group[0][1].rules, prefix)
         cache = copy.deepcopy(kept)
         if len(group) > 1:
             cache.batch_repeat_interleave(len(group))
         return cache, len(prefix), computed
 
-    def _compute_prefix(self, prefix: tuple[int, ...]) -> Any:
+    def _kept(self, rules: tuple[int, ...], prefix: tuple[int, ...]) -> tuple[Any, int]:
+        """The cache of ``prefix``, and how many of its tokens had to be computed for it now."""
+        kept = self._prefixes.get(prefix)
+        if kept is not None:
+            return kept, 0
+        cache, computed = self._prefixes.get(rules), 0
+        if cache is None:
+            cache, computed = self._extend(None, rules), len(rules)
+            self._prefixes.put(rules, cache)
+        cache = self._extend(copy.deepcopy(cache), prefix[len(rules) :])
+        self._prefixes.put(prefix, cache)
+        return cache, computed + len(prefix) - len(rules)
+
+    def _extend(self, cache: Any, tokens: tuple[int, ...]) -> Any:
+        """``cache``, or a new one, with ``tokens`` added in full precision."""
         assert self._loaded is not None  # noqa: S101 - after _load
         model = self._loaded.prefix_model
-        cache = DynamicCache(config=model.config)
-        ids = torch.tensor([prefix], device=self._loaded.device)
+        if cache is None:
+            cache = DynamicCache(config=model.config)
+        ids = torch.tensor([tokens], device=self._loaded.device)
         model(input_ids=ids, cache=cache, use_cache=True, logits_to_keep=1)
         return cache
 

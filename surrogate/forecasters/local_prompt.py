@@ -15,9 +15,11 @@ _KERNEL_HERE = "\ue000kernel\ue000"  # private use: no template or task has it
 
 @dataclass(frozen=True)
 class Tokens:
-    """The prefix is the same for every kernel of a task, device and anchor."""
+    """The prefix is the same for every kernel of a task, device and anchor, and it starts with the rules,
+    which are the same for everything."""
 
-    prefix: tuple[int, ...]
+    rules: tuple[int, ...]
+    prefix: tuple[int, ...]  # the rules included
     kernel: tuple[int, ...]
 
     @property
@@ -38,11 +40,10 @@ class PromptTokens:
         # Only what the template wrote itself may hold special tokens: a task's or a kernel's text that
         # spells one stays text. So the frame and the texts are tokenised apart.
         rendered_task = before.index(parts.task)
+        rules = tuple(self._ids(before[:rendered_task], special=True))
         return Tokens(
-            (
-                *self._ids(before[:rendered_task], special=True),
-                *self._ids(before[rendered_task:], special=False),
-            ),
+            rules,
+            (*rules, *self._ids(before[rendered_task:], special=False)),
             (*self._ids(parts.kernel, special=False), *self._ids(after, special=True)),
         )
 

@@ -78,19 +78,23 @@ def test_small_batches_are_made_where_padding_would_not_fit(tiny):
 def test_the_task_part_is_computed_once(exact):
     [first] = exact.forecast([request()])
     [second] = exact.forecast([request("int something_else;")])
+    [elsewhere] = exact.forecast([request(slug="another-task")])
     assert first.usage.cache_read_tokens == 0
+    assert 0 < elsewhere.usage.cache_read_tokens < second.usage.cache_read_tokens  # the rules alone
     assert 0 < second.usage.input_tokens < first.usage.input_tokens < second.usage.cache_read_tokens * 3
 
 
 def test_while_typing_only_what_changed_is_computed(tiny, exact):
-    texts = [KERNEL[:200], KERNEL[:260], KERNEL[:120], KERNEL]  # typed on, deleted, pasted back
+    texts = [KERNEL, f"{KERNEL}int typed;", KERNEL[:120], KERNEL]  # typed on, deleted, pasted back
     usages = []
     for text in texts:
         [forecast] = exact.forecast([request(text)])
         assert forecast.probabilities == pytest.approx(plain_answer(tiny, request(text)), abs=1e-5)
         usages.append(forecast.usage)
-    assert usages[1].input_tokens < usages[1].cache_read_tokens
-    assert usages[1].cache_read_tokens > usages[2].cache_read_tokens - 5
+    tokens = PromptTokens(AutoTokenizer.from_pretrained(tiny)).of(request(texts[1]))
+    assert usages[1].input_tokens < len(tokens.kernel) / 3
+    assert usages[2].input_tokens < len(tokens.kernel) / 3
+    assert usages[3].input_tokens < len(tokens.kernel)
 
 
 def test_the_same_text_again_is_one_token(exact):
@@ -120,7 +124,7 @@ def test_eight_bits_change_the_answer_little(tiny, exact):
     [rough] = LocalForecaster(LocalConfig(str(tiny), device="cpu", int8=True)).forecast([request()])
     [precise] = exact.forecast([request()])
     assert rough.probabilities != precise.probabilities
-    assert rough.probabilities == pytest.approx(precise.probabilities, abs=0.05)
+    assert rough.probabilities == pytest.approx(precise.probabilities, abs=0.1)
     assert rough.version != precise.version
 
 
