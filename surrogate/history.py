@@ -11,7 +11,7 @@ from surrogate.forecasters.base import Outcome
 #: How many neighbours a request carries.
 LIMIT = 8
 #: Kernels of one task that are compared with a new one; the newest are kept.
-_MOST_COMPARED = 256
+_MOST_COMPARED = 128
 
 
 def anchor_digest(anchor: Anchor) -> str:
@@ -24,15 +24,16 @@ class History:
 
     def __init__(self, outcomes: Iterable[Outcome]) -> None:
         self._same: dict[tuple[str, str, str], list[Neighbour]] = defaultdict(list)
-        self._task: dict[tuple[str, str], list[Neighbour]] = defaultdict(list)
+        self._task: dict[tuple[str, str], list[tuple[str, Neighbour]]] = defaultdict(list)
         for outcome in outcomes:
             if outcome.log2_ratio is None:
                 continue
             request = outcome.request
             neighbour = Neighbour(request.kernel, request.device, outcome.log2_ratio)
             task, anchor = request.task.slug, anchor_digest(request.anchor)
-            self._same[task, anchor, kernel_digest(request.kernel)].append(neighbour)
-            self._task[task, anchor].append(neighbour)
+            kernel = kernel_digest(request.kernel)
+            self._same[task, anchor, kernel].append(neighbour)
+            self._task[task, anchor].append((kernel, neighbour))
 
     def neighbours(self, request: ForecastRequest, limit: int = LIMIT) -> tuple[Neighbour, ...]:
         """The most telling known outcomes: this kernel on other devices, then the most similar kernels.
@@ -46,9 +47,7 @@ class History:
             if item.device.slug != request.device.slug
         ][:limit]
         others = [
-            item
-            for item in self._task.get((task, anchor), ())[-_MOST_COMPARED:]
-            if kernel_digest(item.kernel) != kernel
+            item for digest, item in self._task.get((task, anchor), ())[-_MOST_COMPARED:] if digest != kernel
         ]
         likeness = similarities(request.kernel, [item.kernel for item in others])
         order = sorted(
