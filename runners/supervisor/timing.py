@@ -19,13 +19,19 @@ from runners.supervisor.statistics import Estimate, estimate
 #: Relative half-width of the interval at which a case is done.
 _PRECISION = {(DeviceKind.CPU, Mode.RANKED): 0.01, (DeviceKind.CUDA, Mode.RANKED): 0.005}
 _USUAL_PRECISION = 0.02
-_FEWEST_BATCHES = 5  # of each length before the interval is trusted
+#: Batches of each length before the interval is trusted; a GPU's are short, so that more cost little.
+_FEWEST_BATCHES = {DeviceKind.CPU: 5, DeviceKind.CUDA: 15}
 _FEWEST_AT_ALL = 3  # of each length, even past the budget
 _MOST_BATCHES = 150
+_MOST_CHECKED = 128  # outputs of one batch
+_TRIAL = 64  # calls of the first batch that tells how long a call takes
+#: Seconds that a long batch need not exceed where there are slots for more calls.
+_LONG_BATCH = {DeviceKind.CUDA: 0.025}
+_FEWEST_CALLS = 16  # of a long batch, where there are slots and time for them
 _PATIENCE = 2  # times the budget that is added while the interval still holds zero
 #: What the first call of a batch may cost more than the others before it counts as work of theirs: the
 #: largest of these, and some calls more.
-_FIRST_SECONDS, _FIRST_NULLS, _FIRST_CALLS = 2e-3, 10, 5
+_FIRST_SECONDS, _FIRST_NULLS, _FIRST_CALLS = 2e-3, 10, 2
 #: A time below this share of the roofline floor is not believed: the floor is measured, and caches help a
 #: little.
 _BELIEVABLE = 0.5
@@ -56,10 +62,10 @@ class CaseTimer:
             long = self._warm_up(opened, slots)
             short = max(1, long // 4)
             samples = self._sample(opened, short, long, activity)
-            told = opened.event_seconds()
+            told = opened.event_seconds(short, long)
         finally:
             opened.close()
-        null = self._session.null_overhead()
+        null = self._session.null_overhead(case)
         found = estimate(samples, null, seed=int.from_bytes(case.name.encode()[:8], "little"))
         if found.intercept > max(_FIRST_SECONDS, _FIRST_NULLS * null) + _FIRST_CALLS * found.seconds:
             text = f"Case {case.name}: a batch takes {found.intercept:.3g} s beyond its calls of "
@@ -82,19 +88,29 @@ class CaseTimer:
         end = time.monotonic() + self._limits.warm_up
         budget = self._limits.case_timing
         per_call = min(self._batch(opened, [slot], check_all=True) for slot in range(2))
-        if per_call * slots < min(budget, self._limits.call / 2):
-            per_call = self._batch(opened, list(range(slots)), check_all=False) / slots
+        for most in sorted({min(slots, _TRIAL), slots}):
+            length = most if most <= _TRIAL else self._long(per_call, slots)
+            if per_call * length < min(budget, self._limits.call / 2):
+                per_call = self._batch(opened, list(range(length)), check_all=False) / length
         while time.monotonic() < end:
             self._batch(opened, [self._random.randrange(slots)], check_all=False)
-        affordable = int(budget / (1.25 * _FEWEST_BATCHES * per_call))
-        return max(2, min(slots, affordable))
+        return self._long(per_call, slots)
+
+    def _long(self, per_call: float, slots: int) -> int:
+        """Calls of a long batch when one takes ``per_call`` seconds."""
+        kind = self._case.device_kind
+        affordable = int(self._limits.case_timing / (1.25 * _FEWEST_BATCHES[kind] * per_call))
+        enough = slots
+        if kind in _LONG_BATCH:
+            enough = max(_FEWEST_CALLS, int(_LONG_BATCH[kind] / per_call))
+        return max(2, min(slots, affordable, enough))
 
     def _sample(
         self, opened: OpenCase, short: int, long: int, activity: Callable[[str], None]
     ) -> dict[int, list[float]]:
         samples: dict[int, list[float]] = {short: [], long: []}
         end = time.monotonic() + self._limits.case_timing
-        null = self._session.null_overhead()
+        null = self._session.null_overhead(self._case)
         next_word = 0.0
         while len(samples[long]) < _MOST_BATCHES:
             for length in self._random.sample([short, long], 2):
@@ -106,7 +122,7 @@ class CaseTimer:
                 continue
             found = estimate(samples, null, seed=done)
             now = time.monotonic()
-            if done >= _FEWEST_BATCHES and found.half_width < self._precision:
+            if done >= _FEWEST_BATCHES[self._case.device_kind] and found.half_width < self._precision:
                 break
             # On a busy machine patience may still find a time; without a positive one there is no result.
             if now > end and (found.ci_low > 0 or now > end + _PATIENCE * self._limits.case_timing):
@@ -120,12 +136,14 @@ class CaseTimer:
         return samples
 
     def _batch(self, opened: OpenCase, order: list[int], *, check_all: bool) -> float:
-        """One batch on fresh secret inputs; compares a drawn slot afterwards, or all."""
+        """One batch on fresh secret inputs; compares a drawn slot afterwards, or all, or as many as the time
+        allows.
+        """
         opened.arm(order)
-        for slot in order:
-            opened.fill(slot, secrets.token_bytes(16))
+        opened.refill(order)
         seconds = opened.run()
-        for slot in order if check_all else [self._random.choice(order)]:
+        checked = min(len(order), _MOST_CHECKED) if check_all else 1
+        for slot in self._random.sample(order, checked):
             for error in opened.check(slot):
                 if error["mismatches"]:
                     raise CaseFailed(Verdict.WRONG, f"while timed: {sentence(error)}")
