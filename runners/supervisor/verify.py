@@ -28,7 +28,7 @@ def verify(
 
     ``seed`` decides the inputs: derived from the spec for public cases, secret for hidden ones. A case
     that fails without harm to the process does not keep the others from running. A death ends the loop:
-    the Ended comes back, too, so that the results so far are not lost.
+    the Ended comes back, too, so that the results so far are not lost. The first failure decides.
     """
     results: list[CaseResult] = []
     ended: Ended | None = None
@@ -54,7 +54,7 @@ def verify(
             result["message"] = error.reason
             results.append(result)
             report(result)
-            return results, error
+            return results, ended or error
         if hidden and result["status"] == "passed":
             result.pop("outputs", None)  # the worst elements would tell the sizes
         elif hidden:

@@ -1,0 +1,91 @@
+"""Running one attempt through the engine, and saying what is wrong with what became of it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from leaderboard.corpus.cases import Attempt, Corpus, Expectation
+from runners.contract.job import DeviceTarget, Job
+from runners.contract.limits import ModeLimits
+from runners.contract.result import ResultDocument
+from runners.contract.vocabulary import Verdict
+from runners.devices import DetectedDevice
+from runners.supervisor.client import run_job
+
+#: Short enough that every limit is tried for real.
+LIMITS = ModeLimits(deadline=90, compile=20, call=5, case_timing=1.0, warm_up=0.05)
+BOUNDS = {"memory": 2**30, "tmp": 2**26, "shm": 2**26, "processes": 24, "threads": 100}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of one attempt. ``faults`` are sentences; none means that all is as expected."""
+
+    attempt: Attempt
+    documents: tuple[ResultDocument, ...]
+    faults: tuple[str, ...]
+
+    @property
+    def caught(self) -> bool:
+        """As expected, and nothing gained."""
+        return not self.faults and not self.attempt.expectation.gap
+
+
+def run_attempt(
+    corpus: Corpus,
+    attempt: Attempt,
+    device: DetectedDevice,
+    data_dir: Path,
+    values: Mapping[str, str] | None = None,
+) -> Outcome:
+    """Runs the attempt as often as it asks for. ``values`` are put into its source, see Attempt.source."""
+    spec = corpus.specs[attempt.expectation.task]
+    target = DeviceTarget(
+        device.kind, device.index, tuple(device.cores), device.facts, attempt.expectation.ceilings
+    )
+    job = Job(
+        evaluation=attempt.name,
+        spec=spec,
+        language=attempt.language,
+        source=attempt.source({"DIGEST": spec.digest, **(values or {})}),
+        mode=attempt.expectation.mode,
+        target=target,
+        data_dir=str(data_dir),
+        limits=LIMITS,
+        bounds=BOUNDS,
+    )
+    documents = tuple(
+        run_job(job, on_event=lambda event: None, should_stop=lambda: False)
+        for _ in range(attempt.expectation.runs)
+    )
+    faults = [fault for document in documents for fault in judge(attempt.expectation, document)]
+    return Outcome(attempt, documents, tuple(faults))
+
+
+def judge(wanted: Expectation, document: ResultDocument) -> list[str]:
+    """What in ``document`` is not as ``wanted``; pure."""
+    faults: list[str] = []
+    verdict, reason = document["verdict"], document["reason"]
+    if verdict not in wanted.expected:
+        expected = " or ".join(wanted.expected)
+        faults.append(f"the verdict is {verdict} instead of {expected}: {reason or 'no reason'}")
+    if wanted.reason not in reason:
+        faults.append(f"the reason does not say {wanted.reason!r}: {reason}")
+    words = "\n".join((document["output"]["stdout"], document["output"]["stderr"]))
+    faults += [f"it printed {text!r}: {words[-300:]}" for text in wanted.never_printed if text in words]
+    faults += [f"it did not print {text!r}: {words[-300:]}" for text in wanted.printed if text not in words]
+    if wanted.finding and wanted.finding not in {finding["rule"] for finding in document["findings"]}:
+        faults.append(f"no finding {wanted.finding}")
+    if verdict != Verdict.PASSED:
+        return faults
+    if wanted.least_seconds:
+        faults += [
+            f"case {timing['case']}: {timing['seconds']:.3g} s is less than the work takes"
+            for timing in document["benchmarks"]
+            if timing["seconds"] < wanted.least_seconds
+        ]
+        if not document["benchmarks"]:
+            faults.append("nothing was timed")
+    if wanted.nondeterministic and all(case.get("deterministic") for case in document["tests"]):
+        faults.append("it was not reported to vary from run to run")
+    return faults

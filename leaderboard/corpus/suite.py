@@ -1,0 +1,111 @@
+"""All submissions of a corpus on one device, and the honest ones beside them."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from leaderboard.corpus.cases import Attempt, Corpus
+from leaderboard.corpus.judging import Outcome, run_attempt
+from runners.contract.vocabulary import Mode
+from runners.devices import DetectedDevice
+
+#: Two run at a time where nothing is timed.
+_AT_ONCE = 2
+
+
+@dataclass
+class Report:
+    """``total`` cases ran; those in ``elsewhere`` are no submissions and name the test that covers them."""
+
+    device: str
+    total: int = 0
+    caught: int = 0
+    honest_controls: int = 0
+    honest_controls_passed: int = 0
+    gaps: dict[str, str] = field(default_factory=dict)  # attempt → why it is not caught
+    faults: dict[str, list[str]] = field(default_factory=dict)  # attempt → what is not as expected
+    elsewhere: dict[str, str] = field(default_factory=dict)  # case → test
+    attempts: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def as_expected(self) -> bool:
+        return not self.faults
+
+    def to_document(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def run_suite(
+    corpus: Corpus,
+    device: DetectedDevice,
+    data_dir: Path,
+    *,
+    only: Callable[[str], bool] = lambda case: True,
+    on_outcome: Callable[[Outcome], None] = lambda outcome: None,
+) -> Report:
+    """Runs every attempt that ``device`` can run and whose case ``only`` takes. A case counts as caught when
+    all of its attempts are.
+    """
+    attempts = [item for item in corpus.attempts_on(device.kind) if only(item.case)]
+    report = Report(device.slug)
+    report.elsewhere = {
+        case: wanted.covered_by for case, wanted in corpus.expectations.items() if wanted.covered_by
+    }
+    outcomes = run_all(corpus, [*attempts, *controls_of(corpus, attempts)], device, data_dir, on_outcome)
+    cheats = [outcome for outcome in outcomes if outcome.attempt.case != "honest"]
+    honest = [outcome for outcome in outcomes if outcome.attempt.case == "honest"]
+    missed = {outcome.attempt.case for outcome in cheats if not outcome.caught}
+    cases = {outcome.attempt.case for outcome in cheats}
+    report.total, report.caught = len(cases), len(cases - missed)
+    report.honest_controls = len(honest)
+    report.honest_controls_passed = sum(not outcome.faults for outcome in honest)
+    for outcome in outcomes:
+        attempt = outcome.attempt
+        if attempt.expectation.gap:
+            report.gaps[attempt.name] = attempt.expectation.gap
+        if outcome.faults:
+            report.faults[attempt.name] = list(outcome.faults)
+        last = outcome.documents[-1]
+        report.attempts.append(
+            {
+                "attempt": attempt.name,
+                "mode": attempt.expectation.mode,
+                "verdict": last["verdict"],
+                "reason": last["reason"],
+                "findings": sorted({finding["rule"] for finding in last["findings"]}),
+                "caught": outcome.caught,
+            }
+        )
+    return report
+
+
+def controls_of(corpus: Corpus, attempts: list[Attempt]) -> list[Attempt]:
+    """The honest neighbours, each once per task and mode."""
+    seen = {
+        (wanted.control, wanted.task, wanted.mode): wanted
+        for wanted in (attempt.expectation for attempt in attempts)
+    }
+    return [corpus.control(wanted) for wanted in seen.values()]
+
+
+def run_all(
+    corpus: Corpus,
+    attempts: list[Attempt],
+    device: DetectedDevice,
+    data_dir: Path,
+    on_outcome: Callable[[Outcome], None] = lambda outcome: None,
+) -> list[Outcome]:
+    """The outcomes, untimed attempts first. ``on_outcome`` may be called by two threads at once."""
+
+    def run(attempt: Attempt) -> Outcome:
+        outcome = run_attempt(corpus, attempt, device, data_dir)
+        on_outcome(outcome)
+        return outcome
+
+    untimed = [attempt for attempt in attempts if attempt.expectation.mode == Mode.TEST]
+    timed = [attempt for attempt in attempts if attempt.expectation.mode != Mode.TEST]
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        outcomes = list(pool.map(run, untimed))
+    return outcomes + [run(attempt) for attempt in timed]

@@ -1,0 +1,59 @@
+"""``manage.py cheat_suite``: is every known cheat caught here, and every honest kernel let through?
+
+Exit status: 0 all is as expected, 1 something is not, 2 usage.
+"""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from leaderboard import local_runs
+from leaderboard.corpus.cases import CorpusError, read_corpus
+from leaderboard.corpus.judging import Outcome
+from leaderboard.corpus.suite import run_suite
+from leaderboard.local_runs import UsageError
+
+
+class Command(BaseCommand):
+    help = "Run the corpus of cheats and their honest neighbours through the engine."
+    requires_system_checks: list[str] = []
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("cases", nargs="*", help="only these, e.g. C01; all by default")
+        parser.add_argument("--device", default="cpu", help='slug, kind or kind:index, e.g. "cuda:0"')
+        parser.add_argument("--corpus", type=Path, default=settings.BASE_DIR / "tests" / "cheats")
+        parser.add_argument("--json", action="store_true", help="write the report as JSON")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            device = local_runs.find_device(options["device"])
+            corpus = read_corpus(options["corpus"])
+            wanted = set(options["cases"]) or set(corpus.expectations)
+        except (UsageError, CorpusError) as error:
+            raise CommandError(str(error), returncode=2) from error
+        if unknown := wanted - set(corpus.expectations):
+            text = f"{options['corpus']} has no case {', '.join(sorted(unknown))}"
+            raise CommandError(text, returncode=2)
+        folder = settings.DATA_DIR / "engine"
+        report = run_suite(corpus, device, folder, only=wanted.__contains__, on_outcome=self._show)
+        document = report.to_document()
+        if options["json"]:
+            self.stdout.write(json.dumps(document, indent=2))
+        else:
+            self.stdout.write(
+                f"{report.caught} of {report.total} cheats caught, {report.honest_controls_passed} of "
+                f"{report.honest_controls} honest kernels passed; tests cover {len(report.elsewhere)} more"
+            )
+        if not report.as_expected:
+            sys.exit(1)
+
+    def _show(self, outcome: Outcome) -> None:
+        attempt = outcome.attempt
+        mark = "BROKEN" if outcome.faults else "gap" if attempt.expectation.gap else "ok"
+        what = "; ".join(outcome.faults) or outcome.documents[-1]["reason"]
+        verdict = outcome.documents[-1]["verdict"]
+        self.stderr.write(f"{mark:6}  {attempt.name:28}  {verdict:14}  {what[:200]}")

@@ -1,0 +1,5 @@
+"""Returns nothing to compare."""
+
+
+def kernel(x):
+    return []

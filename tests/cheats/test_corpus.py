@@ -1,0 +1,67 @@
+"""Every cheat through the real engine: caught or without gain, and its honest neighbour passes unflagged."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from leaderboard.corpus.cases import Attempt, read_corpus
+from leaderboard.corpus.judging import Outcome
+from leaderboard.corpus.suite import controls_of, run_all
+from runners.contract.vocabulary import DeviceKind
+from runners.devices import detect
+from runners.sandbox.probe import PROVED, probe
+
+ROOT = Path(__file__).parent
+CORPUS = read_corpus(ROOT)
+CHEATS = list(CORPUS.attempts_on(DeviceKind.CPU))
+CONTROLS = controls_of(CORPUS, CHEATS)
+#: Rules that would be an accusation. A library's kernel or a thread that is waited for is none.
+ACCUSATIONS = {"exception_fallback", "inherited_reference", "timer_patch", "harness_access", "run_time_code"}
+
+Key = tuple[str, str, str]
+
+
+def key(attempt: Attempt) -> Key:
+    return attempt.name, attempt.expectation.task, attempt.expectation.mode
+
+
+@pytest.fixture(scope="module")
+def outcomes(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> dict[Key, Outcome]:
+    """All selected attempts, run two at a time where nothing is timed."""
+    found = probe()
+    if found.layers.get("namespaces") != PROVED and not os.environ.get("CI"):
+        pytest.skip(f"no sandbox on this machine: {found.missing()}")
+    selected = [
+        item.callspec.params["attempt"]
+        for item in request.session.items
+        if isinstance(item, pytest.Function) and item.module is request.module and hasattr(item, "callspec")
+    ]
+    folder = tmp_path_factory.mktemp("engine")
+    return {key(outcome.attempt): outcome for outcome in run_all(CORPUS, selected, detect()[0], folder)}
+
+
+@pytest.mark.sandbox
+@pytest.mark.parametrize("attempt", CHEATS, ids=lambda attempt: attempt.name)
+def test_cheat_is_caught(outcomes: dict[Key, Outcome], attempt: Attempt) -> None:
+    assert outcomes[key(attempt)].faults == ()
+
+
+@pytest.mark.sandbox
+@pytest.mark.parametrize("attempt", CONTROLS, ids=lambda attempt: "-".join(key(attempt)))
+def test_honest_neighbour_passes(outcomes: dict[Key, Outcome], attempt: Attempt) -> None:
+    outcome = outcomes[key(attempt)]
+    assert outcome.faults == ()
+    assert not ACCUSATIONS & {finding["rule"] for finding in outcome.documents[0]["findings"]}
+
+
+def test_every_row_of_the_catalogue_has_a_case() -> None:
+    assert list(CORPUS.expectations) == [f"C{number:02}" for number in range(1, 54)]
+
+
+def test_tests_that_cover_the_others_exist() -> None:
+    repository = ROOT.parent.parent
+    for case, wanted in CORPUS.expectations.items():
+        if wanted.covered_by:
+            path, _, function = wanted.covered_by.partition("::")
+            assert f"def {function}(" in (repository / path).read_text(), case
