@@ -22,8 +22,6 @@ from runners.services.sweeping import release_runner
 logger = logging.getLogger(__name__)
 
 HEARTBEAT_SECONDS = 5
-#: A runner that has not beaten for this long counts as offline.
-OFFLINE_AFTER_SECONDS = 20
 
 
 class InstanceTaken(RuntimeError):

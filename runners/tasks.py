@@ -7,5 +7,9 @@ from runners.execution import current_runner, run_next
 
 @dramatiq.actor(queue_name="check", max_retries=0)
 def evaluate_next(queue: str) -> None:
-    """Take the next waiting evaluation of ``queue``, if any, and see it through."""
-    run_next(queue, current_runner())
+    """See the waiting evaluations of ``queue`` through, one after the other, until none waits.
+
+    So one ring is enough for many rows, and rings that were lost cost nothing while a runner is at work.
+    """
+    while run_next(queue, current_runner()):
+        pass

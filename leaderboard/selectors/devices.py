@@ -2,14 +2,12 @@
 
 from collections import defaultdict
 from dataclasses import dataclass
-from datetime import timedelta
 
-from django.conf import settings
 from django.db.models import Count
-from django.utils import timezone
 
 from leaderboard.selectors import estimates
-from runners.models import Device, Evaluation, EvaluationStatus, Runner
+from runners.models import Device, Evaluation, EvaluationStatus
+from runners.selectors import alive_runners
 
 
 @dataclass(frozen=True)
@@ -41,13 +39,7 @@ def device_statuses() -> list[DeviceStatus]:
 
 def runners_alive() -> dict[int, int]:
     """Number of runners per device id that have beaten their heart lately."""
-    since = timezone.now() - timedelta(seconds=settings.LEASE_SECONDS)
-    rows = (
-        Runner.objects.filter(stopped_at__isnull=True, heartbeat_at__gte=since)
-        .order_by()
-        .values("device_id")
-        .annotate(number=Count("pk"))
-    )
+    rows = alive_runners().order_by().values("device_id").annotate(number=Count("pk"))
     return {row["device_id"]: row["number"] for row in rows}
 
 

@@ -81,7 +81,8 @@ def record_event(*, evaluation: Evaluation, event: Mapping[str, Any]) -> None:
         evaluation.stage = event["stage"]
     written = _held(evaluation).update(progress=evaluation.progress, stage=evaluation.stage, seq=F("seq") + 1)
     if written:
-        evaluation.seq += 1
+        # Read back rather than counted here: a request to cancel raises the number too.
+        evaluation.refresh_from_db(fields=["seq"])
         evaluation_progressed.send(sender=Evaluation, evaluation=evaluation)
 
 
@@ -111,9 +112,14 @@ def request_cancel(*, evaluation: Evaluation) -> bool:
         queued = Evaluation.objects.filter(pk=evaluation.pk, status=QUEUED)
         if _finish(queued, verdict=Verdict.CANCELLED, reason="Cancelled before it started."):
             return True
-        # The race that remains: a run that finishes right now keeps its verdict.
+        # The races that remain: a run that finishes right now keeps its verdict, and one that is given back
+        # between these two statements is queued, so the second look below catches it.
         running = Evaluation.objects.filter(pk=evaluation.pk, status=RUNNING)
-        return bool(running.update(cancel_requested_at=timezone.now(), seq=F("seq") + 1))
+        if running.update(cancel_requested_at=timezone.now(), seq=F("seq") + 1):
+            evaluation.refresh_from_db()
+            evaluation_progressed.send(sender=Evaluation, evaluation=evaluation)
+            return True
+        return _finish(queued, verdict=Verdict.CANCELLED, reason="Cancelled before it started.")
 
 
 def take_up_abandoned(*, evaluation: Evaluation, max_attempts: int) -> None:

@@ -2,15 +2,17 @@
 
 import logging
 from datetime import timedelta
+from typing import Any
 
 from django.conf import settings
-from django.db.models import Q
+from django.db.models import Count, QuerySet
 from django.utils import timezone
 
 from runners.contract.limits import MAX_ATTEMPTS
 from runners.models import Evaluation, EvaluationStatus, Runner
+from runners.selectors import alive_runners
 from runners.services.evaluations import take_up_abandoned
-from runners.services.queue import ring
+from runners.services.queue import CHECK_QUEUE, ring
 
 logger = logging.getLogger(__name__)
 
@@ -31,18 +33,29 @@ def sweep() -> int:
 
 
 def _ring_forgotten() -> None:
-    """Ring each queue that has waiting rows but nothing running; a needless ring finds nothing and ends."""
+    """Ring for rows that wait although a runner is idle: once per idle runner, never for absent ones.
+
+    A needless ring finds nothing and ends; an offline device's queue is not rung at all, so that its messages
+    do not pile up.
+    """
     old = timezone.now() - timedelta(seconds=settings.SWEEP_SECONDS)
-    waiting = Evaluation.objects.filter(status=EvaluationStatus.QUEUED, queued_at__lt=old)
-    running = Evaluation.objects.filter(status=EvaluationStatus.RUNNING).values("queue")
-    for queue in (
-        waiting.exclude(queue__in=running).values_list("queue", flat=True).order_by().distinct()[:_BATCH]
-    ):
-        ring(queue)
+    waiting = _count(Evaluation.objects.filter(status=EvaluationStatus.QUEUED, queued_at__lt=old), "queue")
+    if not waiting:
+        return
+    busy = _count(Evaluation.objects.filter(status=EvaluationStatus.RUNNING), "queue")
+    for slug, alive in _count(alive_runners(), "device__slug").items():
+        queue = slug or CHECK_QUEUE
+        idle = alive - busy.get(queue, 0)
+        for _ in range(min(idle, waiting.get(queue, 0))):
+            ring(queue)
+
+
+def _count(rows: QuerySet[Any], field: str) -> dict[str | None, int]:
+    return {row[field]: row["number"] for row in rows.order_by().values(field).annotate(number=Count("pk"))}
 
 
 def release_runner(*, runner: Runner) -> None:
     """End a runner's registration and take up its work at once, without waiting for the lease."""
     Runner.objects.filter(pk=runner.pk, stopped_at=None).update(stopped_at=timezone.now())
-    for evaluation in Evaluation.objects.filter(Q(runner=runner), status=EvaluationStatus.RUNNING):
+    for evaluation in Evaluation.objects.filter(runner=runner, status=EvaluationStatus.RUNNING):
         take_up_abandoned(evaluation=evaluation, max_attempts=MAX_ATTEMPTS)

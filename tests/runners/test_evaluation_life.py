@@ -219,3 +219,33 @@ def test_claiming_costs_a_fixed_number_of_queries(
     with django_assert_num_queries(5):  # savepoint, select, update, release, read with its relations
         evaluations.claim_next(queue="cpu-test", runner=runner)
     assert connection.vendor == "postgresql"
+
+
+def test_the_sequence_number_stays_in_step_when_a_cancel_comes_between(
+    enqueue: Callable[..., Evaluation], make_runner: Callable[[], Runner]
+) -> None:
+    enqueue()
+    evaluation = evaluations.claim_next(queue="cpu-test", runner=make_runner())
+    assert evaluation is not None
+    evaluations.request_cancel(evaluation=Evaluation.objects.get(pk=evaluation.pk))
+    evaluations.record_event(evaluation=evaluation, event={"type": "activity", "text": "stopping"})
+    assert evaluation.seq == Evaluation.objects.get(pk=evaluation.pk).seq
+
+
+def test_the_sweeper_rings_once_per_idle_runner_and_never_for_an_absent_one(
+    enqueue: Callable[..., Evaluation],
+    make_runner: Callable[[], Runner],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rung: list[str] = []
+    monkeypatch.setattr(sweeping, "ring", rung.append)
+    for _ in range(5):
+        enqueue()
+    long_ago = timezone.now() - timedelta(hours=1)
+    Evaluation.objects.update(queued_at=long_ago)
+    sweeping.sweep()
+    assert rung == []
+    busy, _idle = make_runner(), make_runner()
+    evaluations.claim_next(queue="cpu-test", runner=busy)
+    sweeping.sweep()
+    assert rung == ["cpu-test"]
