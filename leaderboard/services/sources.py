@@ -1,10 +1,10 @@
 """Checks of a submitted source that need no compiler: cheap ones first, each with the line at fault."""
 
 import ast
-import re
 from pathlib import PurePosixPath
 
 from leaderboard.services.errors import Refusal
+from runners.backends.cpp.tokens import mentions_function
 from runners.contract.entry_point import ENTRY_POINT, declaration, python_signature
 from runners.contract.limits import MAX_SOURCE_BYTES
 from runners.contract.spec import TaskSpec
@@ -12,12 +12,6 @@ from runners.contract.vocabulary import SUFFIXES, Language
 
 _BOM = "\ufeff"
 _BLOCKS = (ast.If, ast.Try, ast.With, ast.For, ast.While)
-#: What can begin a token that matters: comments, strings, characters, names and numbers.
-_TOKEN = re.compile(r"""//|/\*|"|'|[A-Za-z_]\w*|\d[\w']*""")
-_STRING = re.compile(r'"(?:\\.|[^"\\\n])*"?', re.DOTALL)
-_CHARACTER = re.compile(r"'(?:\\.|[^'\\\n])*'?", re.DOTALL)
-_RAW_DELIMITER = re.compile(r'"([^()\\\s]{0,16})\(')
-_CALL = re.compile(r"\s*\(")
 
 
 def read_source(source: bytes | str) -> str:
@@ -83,7 +77,7 @@ def check_entry_point(text: str, language: Language, spec: TaskSpec) -> None:
                 f"The source defines no function {ENTRY_POINT} at its top level; the task calls "
                 f"{python_signature(spec)}.",
             )
-    elif not _mentions_function(text):
+    elif not mentions_function(text, ENTRY_POINT):
         raise Refusal(
             "entry_point_missing",
             f"The source defines no function {ENTRY_POINT}; the task calls {declaration(spec, language)}",
@@ -130,33 +124,3 @@ def _binds(statement: ast.stmt) -> bool:
             return any(alias.name == "*" or (alias.asname or alias.name) == ENTRY_POINT for alias in names)
         case _:
             return False
-
-
-def _mentions_function(text: str) -> bool:
-    """Whether ``kernel (`` stands outside comments and strings. Linear in the text: it is a stranger's."""
-    position = 0
-    while match := _TOKEN.search(text, position):
-        found, position = match.group(), match.end()
-        if found == "//":
-            position = _after(text, "\n", position)
-        elif found == "/*":
-            position = _after(text, "*/", position)
-        elif found == '"':
-            position = _end(_STRING, text, match.start())
-        elif found == "'":
-            position = _end(_CHARACTER, text, match.start())
-        elif found.endswith("R") and (raw := _RAW_DELIMITER.match(text, position)):
-            position = _after(text, f'){raw.group(1)}"', raw.end())
-        elif found == ENTRY_POINT and _CALL.match(text, position):
-            return True
-    return False
-
-
-def _after(text: str, mark: str, position: int) -> int:
-    found = text.find(mark, position)
-    return len(text) if found < 0 else found + len(mark)
-
-
-def _end(pattern: re.Pattern[str], text: str, start: int) -> int:
-    match = pattern.match(text, start)
-    return match.end() if match else start + 1

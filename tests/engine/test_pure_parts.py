@@ -7,9 +7,11 @@ import pytest
 import torch
 
 from runners.backends.cpp.listing import listing
-from runners.backends.cpp.tokens import without_comments
+from runners.backends.cpp.tokens import mentions_function
+from runners.backends.registry import BACKENDS
+from runners.contract.limits import MAX_SOURCE_BYTES
 from runners.contract.spec import FILLS, TensorSpec, Tolerance
-from runners.contract.vocabulary import CaseRole, DeviceKind
+from runners.contract.vocabulary import CaseRole, DeviceKind, Language
 from runners.supervisor import inputs
 from runners.supervisor.compare import compare, sentence
 from runners.supervisor.hidden import hidden_cases
@@ -134,10 +136,17 @@ def test_hidden_cases_vary_only_what_the_task_varies() -> None:
 
 
 def test_comments_and_literals_do_not_hide_or_feign_an_entry_point() -> None:
-    source = 'a /* kernel\n */ "kernel" // kernel\n\'"\' kernel'
-    blank = without_comments(source)
-    assert blank.count("kernel") == 1
-    assert blank.count("\n") == source.count("\n")
+    hidden = 'a /* kernel(\n */ "kernel(" // kernel(\n\'"\' '
+    assert not mentions_function(hidden, "kernel")
+    assert mentions_function(hidden + "kernel (", "kernel")
+
+
+@pytest.mark.parametrize("piece", ["/* ", "/*/ ", '"', "'", 'R"(', "// ", "kernel "])
+def test_hostile_c_is_screened_in_linear_time(piece: str) -> None:
+    """A megabyte of it: with a quadratic scan the suite would stand still for minutes."""
+    source = piece * (MAX_SOURCE_BYTES // len(piece))
+    (finding,) = BACKENDS[Language.CPP].screen(source, make_spec())
+    assert finding["rule"] == "entry_point_missing"
 
 
 def test_listing_links_instructions_to_the_submissions_lines() -> None:

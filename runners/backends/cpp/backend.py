@@ -2,14 +2,13 @@
 
 import hashlib
 import json
-import re
 import shutil
 import subprocess
 from functools import cache
 
 from runners.backends.base import Built, CompileFailed, Workshop
 from runners.backends.cpp.listing import listing
-from runners.backends.cpp.tokens import without_comments
+from runners.backends.cpp.tokens import mentions_function
 from runners.contract.entry_point import ENTRY_POINT, declaration
 from runners.contract.job import DeviceTarget
 from runners.contract.result import CompileReport, Finding
@@ -22,7 +21,7 @@ _SOURCE, _LIBRARY, _ASSEMBLY, _SYMBOLS = "kernel.cpp", "kernel.so", "kernel.s", 
 
 class CppBackend:
     def screen(self, source: str, spec: TaskSpec) -> list[Finding]:
-        if re.search(rf"\b{ENTRY_POINT}\b", without_comments(source)):
+        if mentions_function(source, ENTRY_POINT):
             return []
         wanted = declaration(spec, Language.CPP)
         message = f"{_SOURCE} defines no {ENTRY_POINT}; the task asks for: {wanted}"

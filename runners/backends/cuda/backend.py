@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from runners.backends.base import Built, CompileFailed, Workshop
-from runners.backends.cpp.tokens import without_comments
+from runners.backends.cpp.tokens import mentions_function
 from runners.backends.cuda import ptx, ptxas, report, sass, toolchain
 from runners.backends.cuda.architecture import Architecture, UnknownArchitectureError, architecture
 from runners.backends.cuda.toolchain import Toolchain
@@ -54,7 +54,7 @@ _SHOWN_MODES = (Mode.CHECK, Mode.PROFILE)
 
 class CudaBackend:
     def screen(self, source: str, spec: TaskSpec) -> list[Finding]:
-        if re.search(rf"\b{ENTRY_POINT}\b", without_comments(source)):
+        if mentions_function(source, ENTRY_POINT):
             return []
         wanted = declaration(spec, Language.CUDA)
         message = f"{_SOURCE} defines no {ENTRY_POINT}; the task asks for: {wanted}"
