@@ -51,7 +51,8 @@ def serve(control: Control, place: Place) -> None:
                     ]
                     control.send({"event": "ready"})
                 case "arm":
-                    calls = [kernel.bind(case, arenas[0], arenas[1], slot) for slot in message["slots"]]
+                    calls = []  # gone before the new ones are made: what they hold may be large
+                    calls = _bind(kernel, case, arenas, message["slots"])
                     control.send({"event": "armed"})
                 case "go":
                     evidence = place.batch(kernel, calls)
@@ -78,6 +79,15 @@ def _load(place: Place, kind: str, descriptors: list[int]) -> Any:
 
         return CopyOnly()
     return place.load(kind, descriptors[0])
+
+
+def _bind(
+    kernel: Any, case: dict[str, Any], arenas: list[Mapped], slots: list[int]
+) -> list[Callable[[], Any]]:
+    """Calls on ``slots`` with all arguments made beforehand: one each, or one for all where C loops."""
+    if hasattr(kernel, "bind_all"):
+        return [kernel.bind_all(case, arenas[0], arenas[1], slots)]
+    return [kernel.bind(case, arenas[0], arenas[1], slot) for slot in slots]
 
 
 def _profile(calls: list[Callable[[], Any]]) -> dict[str, Any]:

@@ -20,13 +20,28 @@ class CudaKernel:
     def __init__(self, library: int) -> None:
         self._kernel = CKernel(library)
         self._stream = Stream()
+        self._calls = self._kernel.function("kernelhub_calls")
+        self._calls.restype = None
         self._last_error = self._kernel.function("kernelhub_last_error")
         self._last_error.restype = ctypes.c_char_p
 
-    def bind(self, case: dict[str, Any], inputs: Mapped, outputs: Mapped, slot: int) -> Callable[[], Any]:
-        """One call on one slot, all arguments converted beforehand."""
-        launch = self._kernel.bind(case, inputs, outputs, slot)
-        return functools.partial(launch, self._stream.handle)
+    def bind_all(
+        self, case: dict[str, Any], inputs: Mapped, outputs: Mapped, slots: list[int]
+    ) -> Callable[[], Any]:
+        """One call on each of ``slots`` in turn. The loop over them is C: Python's would take longer per call
+        than small kernels do.
+        """
+        places = [
+            arena.address + slot * arena.stride + tensor["offset"]
+            for slot in slots
+            for arena, tensors in ((inputs, case["inputs"]), (outputs, case["outputs"]))
+            for tensor in tensors
+        ]
+        pointers = (ctypes.c_void_p * len(places))(*places)
+        sizes = (ctypes.c_int64 * len(case["sizes"]))(*case["sizes"])
+        return functools.partial(
+            self._calls, pointers, sizes, ctypes.c_int64(len(slots)), self._stream.handle
+        )
 
     def check(self) -> None:
         """Raises LaunchError for a launch since the last check that never started.

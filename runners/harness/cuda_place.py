@@ -1,7 +1,8 @@
 """Where a submission runs on a CUDA device: shared device memory, and what surrounds a batch of calls."""
 
+import gc
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from runners.harness import cuda_driver
@@ -15,14 +16,20 @@ class MappedDevice(Mapped):
     """One arena in device memory: ``stride`` bytes per slot from ``address`` on."""
 
     memory: cuda_driver.DeviceMemory
+    _shown: dict[tuple[int, int], Any] = field(default_factory=dict)
 
     def unmap(self) -> None:
         self.memory.free()
 
     def bytes_at(self, offset: int, size: int) -> Any:
+        """As in Mapped. Kept, as thousands of slots are shown anew for every batch."""
         import torch
 
-        return torch.as_tensor(cuda_driver.ArrayInterface(self.address + offset, size), device="cuda")
+        key = (offset, size)
+        if key not in self._shown:
+            memory = cuda_driver.ArrayInterface(self.address + offset, size)
+            self._shown[key] = torch.as_tensor(memory, device="cuda")
+        return self._shown[key]
 
 
 class CudaPlace:
@@ -49,12 +56,16 @@ class CudaPlace:
 
     def batch(self, kernel: Any, calls: list[Callable[[], Any]]) -> dict[str, Any]:
         """Makes the calls and waits for the device. The seconds by CUDA's events are evidence, no verdict."""
-        # The legacy default stream: it waits for every blocking stream, and they wait for it.
-        self._begin.record(None)
-        for call in calls:
-            call()
-        self._end.record(None)
-        cuda_driver.synchronize()
+        gc.disable()  # thousands of bound calls make a collection slow, and it would fall into some batches
+        try:
+            # The legacy default stream: it waits for every blocking stream, and they wait for it.
+            self._begin.record(None)
+            for call in calls:
+                call()
+            self._end.record(None)
+            cuda_driver.synchronize()
+        finally:
+            gc.enable()
         check = getattr(kernel, "check", None)
         if check is not None:
             check()

@@ -76,15 +76,25 @@ class ChildSession:
         self._copy[case.name] = max(0.0, float(slope))
 
     def batches(
-        self, case: Case, slots: int, lengths: Sequence[int], after: Callable[[], None] = lambda: None
+        self,
+        case: Case,
+        slots: int,
+        lengths: Sequence[int],
+        *,
+        fresh: bool = False,
+        after: Callable[[], None] = lambda: None,
     ) -> dict[int, list[float]]:
-        """Times of a few batches of what the harness itself brings along; ``after`` is called after each."""
+        """Times of a few batches of what the harness itself brings along, with ``fresh`` inputs in each or
+        not; ``after`` is called after each.
+        """
         opened = self.open(case, slots, timed=True)
         times: dict[int, list[float]] = {length: [] for length in lengths}
         try:
             for _ in range(_NULL_BATCHES):
                 for length in lengths:
                     opened.arm(range(length))
+                    if fresh:
+                        opened.refill(range(length))
                     times[length].append(opened.run())
                     after()
         finally:
@@ -116,7 +126,7 @@ class ChildSession:
             raise Ended(verdict, f"Loading failed: {text}")
         self.copies = bool(answer.get("copies"))
 
-    def null_overhead(self) -> float:
+    def null_overhead(self, case: Case) -> float:
         return float(np.median(self._null)) if self._null else 0.0
 
     def copy_seconds(self, case: Case) -> float:

@@ -5,6 +5,7 @@ Django.
 import contextlib
 import json
 import os
+import re
 import select
 import signal
 import subprocess
@@ -25,6 +26,7 @@ from runners.sandbox import nvidia, process_tree
 _GRACE = 20.0
 _CANCEL_GRACE = 5.0
 _POLL_SECONDS = 0.25
+_NOT_STORABLE = re.compile("[\0\ud800-\udfff]")
 _ROOT = str(Path(__file__).resolve().parents[2])
 
 
@@ -36,6 +38,7 @@ def run_job(
 ) -> ResultDocument:
     """Runs ``job`` to its result document.
 
+    Every text in events and document can be stored: what is no character in PostgreSQL is replaced.
     ``on_event`` gets every event of contract/progress.py but the result. ``should_stop`` is asked several
     times a second; true cancels. Whatever the submission does becomes a verdict; a supervisor that dies
     becomes ``internal_error``. When a callback raises, all processes are killed and the error passes through.
@@ -48,7 +51,7 @@ def run_job(
         stack.callback(_end, process)
         watch = _Watch(process, job.chosen_limits.deadline + _GRACE, should_stop)
         for line in watch.lines(read):
-            event = json.loads(line)
+            event = _storable(json.loads(line))
             if event["type"] == "result":
                 return cast(ResultDocument, event["document"])
             on_event(event)
@@ -115,6 +118,19 @@ class _Watch:
                 self.cancelled = True
                 self._process.send_signal(signal.SIGTERM)
                 self._deadline = time.monotonic() + _CANCEL_GRACE
+
+
+def _storable(value: Any) -> Any:
+    """``value`` with U+FFFD for NUL and halves of characters, which a submission may print or raise."""
+    match value:
+        case str():
+            return _NOT_STORABLE.sub("\ufffd", value)
+        case list():
+            return [_storable(item) for item in value]
+        case dict():
+            return {_storable(key): _storable(item) for key, item in value.items()}
+        case _:
+            return value
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

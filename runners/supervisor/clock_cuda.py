@@ -1,11 +1,11 @@
 """The clock of a CUDA device. Secret inputs reach the submission only after it has started.
 
 A batch: the caller has written fresh inputs into memory of the supervisor's own and poisoned the shared
-outputs; the clock starts; the inputs of all slots are copied into shared memory, however few calls follow;
-"go" with a nonce is sent; the child makes its calls and waits for the device; "done" is read; pages drawn at
-random are copied; the clock stops; later the drawn pages are compared with what is there then. Work that was
-queued on the device before has no inputs to work on, and work that goes on after "done" is missing from the
-pages that were copied.
+outputs; the clock starts; the inputs of all slots are copied into shared memory, however few calls follow,
+and pushed out of the cache; "go" with a nonce is sent; the child makes its calls and waits for the device;
+"done" is read; pages drawn at random are copied; the clock stops; later the drawn pages are compared with
+what is there then. Work that was queued on the device before has no inputs to work on, and work that goes on
+after "done" is missing from the pages that were copied.
 
 What a batch costs beyond its calls (copies, messages) is the same for every number of calls, so that it
 cancels in the slope.
@@ -27,17 +27,24 @@ from runners.supervisor.outcome import Ended, LateWrite
 
 #: Pages copied within the clock after each batch.
 _DRAWN_PAGES = 64
+_CACHES = 2  # times the cache is written over
 
 
 class CudaClock:
     """Times what one child does. Implements child_session.Clock."""
 
-    def __init__(self, child: Child, cores: Cores, device: str) -> None:
+    def __init__(self, child: Child, cores: Cores, device: str, cache: int) -> None:
+        """``cache`` is the size of the device's last-level cache, bytes."""
         self.child = child
         self._device = device
         self._drawn = torch.empty((_DRAWN_PAGES, PAGE), dtype=torch.uint8, device=device)
+        self._scratch = torch.empty(_CACHES * cache, dtype=torch.uint8, device=device)
         self.bring_seconds = 0.0  # what the last batch spent on bringing its inputs
         cores.leave()
+
+    def flush_cache(self) -> None:
+        """Fills the last-level cache with memory that no call uses."""
+        self._scratch.zero_()
 
     def request(
         self, message: dict[str, Any], limit: float, event: str, what: str, descriptors: Sequence[int] = ()

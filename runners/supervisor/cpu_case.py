@@ -1,6 +1,7 @@
 """One case on the CPU: its shared memory, and the calls made on it."""
 
 import hashlib
+import secrets
 from collections.abc import Sequence
 
 import torch
@@ -96,6 +97,10 @@ class CpuCase:
             self._kept[slot] = [item.clone() for item in self._slot_inputs(slot)]
         self._outputs.poison(slot)
 
+    def refill(self, order: Sequence[int]) -> None:
+        for slot in order:
+            self.fill(slot, secrets.token_bytes(16))
+
     def run(self) -> float:
         idle = [slot for slot in range(self.slots) if slot not in self._order]
         for slot in self._written.intersection(idle):
@@ -140,7 +145,7 @@ class CpuCase:
             digest.update(self._outputs.raw(slot, index).data)
         return digest.digest()
 
-    def event_seconds(self) -> float | None:
+    def event_seconds(self, short: int, long: int) -> float | None:
         return None
 
     def close(self) -> None:

@@ -15,6 +15,8 @@ from runners.harness import cuda_driver
 #: Tensors start on borders of this many bytes, and pages of this size are drawn for checking.
 PAGE = 4096
 POISON = 0xA5
+#: What is done to all slots is done in parts of about this many bytes.
+PART_BYTES = 2**28
 ORDINAL = 0  # the supervisor is shown one device
 
 
@@ -44,12 +46,22 @@ class Layout:
     def slot_tensors(self, memory: torch.Tensor, slot: int) -> list[torch.Tensor]:
         return [self.tensor(memory, slot, index) for index in range(len(self.tensors))]
 
-    def poison(self, memory: torch.Tensor, slot: int) -> None:
-        """NaN in floating tensors, 0xA5 bytes in whole-number ones and between tensors."""
-        memory[slot * self.stride : (slot + 1) * self.stride].fill_(POISON)
-        for index, tensor in enumerate(self.tensors):
+    def column(self, memory: torch.Tensor, slots: int, index: int) -> torch.Tensor:
+        """One tensor of the first ``slots`` slots as rows of elements, sharing ``memory``."""
+        rows = memory[: slots * self.stride].view(slots, self.stride)
+        start = self._offsets[index]
+        dtype = getattr(torch, self.tensors[index].dtype)
+        return rows[:, start : start + self._bytes[index]].view(dtype)
+
+    def poison(self, memory: torch.Tensor, slots: int) -> None:
+        """NaN in floating tensors, 0xA5 bytes in whole-number ones and between tensors, in the first
+        ``slots`` slots.
+        """
+        rows = memory[: slots * self.stride].view(slots, self.stride)
+        rows.fill_(POISON)
+        for tensor, start, size in zip(self.tensors, self._offsets, self._bytes, strict=True):
             if "float" in tensor.dtype:
-                self.raw(memory, slot, index).fill_(0xFF)
+                rows[:, start : start + size].fill_(0xFF)
 
     def padding(self, memory: torch.Tensor, slot: int, index: int) -> torch.Tensor:
         """The bytes between the end of one tensor and the next page."""
@@ -87,9 +99,16 @@ class CudaArena:
         """The slots as rows of one page each."""
         return self.bytes[: self.slots * self.layout.stride].view(-1, PAGE)
 
-    def slot(self, slot: int) -> torch.Tensor:
-        """All bytes of one slot."""
-        return self.bytes[slot * self.layout.stride : (slot + 1) * self.layout.stride]
+    def untouched(self, slots: Sequence[int], poison: torch.Tensor) -> bool:
+        """Whether each of ``slots`` still holds the bytes of ``poison``, one slot's."""
+        wanted = poison.view(torch.int64)
+        rows = self.bytes[: self.slots * self.layout.stride].view(torch.int64).view(self.slots, -1)
+        same = torch.empty(self.slots, dtype=torch.bool, device=self.bytes.device)
+        step = max(1, PART_BYTES // self.layout.stride)
+        for start in range(0, self.slots, step):  # in parts, as the comparison itself takes room
+            part = slice(start, start + step)
+            torch.all(rows[part] == wanted, dim=1, out=same[part])
+        return bool(same[torch.tensor(slots, dtype=torch.int64, device=same.device)].all())
 
     def export(self) -> int:
         return self._memory.export()

@@ -1,6 +1,7 @@
 """One case on a CUDA device: its shared memory, the supervisor's own inputs, and the calls made on it."""
 
 import hashlib
+import secrets
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,7 +16,7 @@ from runners.supervisor.child import Died
 from runners.supervisor.child_session import VERDICTS, death
 from runners.supervisor.clock_cuda import CudaClock
 from runners.supervisor.compare import compare
-from runners.supervisor.cuda_arena import POISON, CudaArena, Layout, close_descriptors
+from runners.supervisor.cuda_arena import PART_BYTES, POISON, CudaArena, Layout, close_descriptors
 from runners.supervisor.oracle import Oracle
 from runners.supervisor.outcome import CaseFailed, Ended, LateWrite
 
@@ -37,8 +38,8 @@ class CudaCase:
         timed: bool,
         bring_seconds: float,
     ) -> None:
-        """``call`` is how long one batch may take. ``bring_seconds`` is what copying the inputs of all slots
-        takes when nobody else uses the device; it is taken off each batch.
+        """``call`` is how long one batch may take. ``bring_seconds`` is what bringing the inputs of all slots
+        took before there was a submission; it is taken off each batch.
         """
         self.case = case
         self.slots = slots
@@ -56,7 +57,7 @@ class CudaCase:
         self._inputs = CudaArena(inputs, slots)
         self._outputs = CudaArena(outputs, slots)
         self._poison = torch.empty(outputs.stride, dtype=torch.uint8, device=oracle.device)
-        outputs.poison(self._poison, 0)
+        outputs.poison(self._poison, 1)
         self._open()
 
     def _open(self) -> None:
@@ -102,12 +103,23 @@ class CudaCase:
             kind = self.case.fills.get(tensor.name, tensor.fill)
             place = layout.tensor(self._own, slot, index)
             torch_inputs.fill(place, tensor, self.case.sizes, kind, random)
-        self._outputs.layout.poison(self._outputs.bytes, slot)
+
+    def refill(self, order: Sequence[int]) -> None:
+        """Every slot gets new inputs, armed or not: so batches of every length find the device alike."""
+        secret = secrets.token_bytes(16)
+        for index, tensor in enumerate(self._spec.inputs):
+            random = torch_inputs.generator(self._oracle.device, secret, tensor.name)
+            kind = self.case.fills.get(tensor.name, tensor.fill)
+            column = self._inputs.layout.column(self._own, self.slots, index)
+            # A constant is drawn per slot; else many slots at once, in parts that leave room for conversion.
+            step = 1 if kind == "constant" else max(1, PART_BYTES // (4 * column.shape[1]))
+            for start in range(0, self.slots, step):
+                part = column[start : start + step]
+                torch_inputs.fill(part, tensor, self.case.sizes, kind, random)
 
     def run(self) -> float:
         what = f"A batch of calls in case {self.case.name}"
-        for slot in self._idle():
-            self._outputs.slot(slot).copy_(self._poison)
+        self._outputs.layout.poison(self._outputs.bytes, self.slots)
         try:
             seconds, answer = self._clock.batch(self._bring, self._outputs.pages, self._call, what)
         except Died as error:
@@ -117,7 +129,9 @@ class CudaCase:
             raise Ended(Verdict.WRONG, text) from None
         if answer["event"] == "error":
             raise self._failure(answer)
-        if not all(torch.equal(self._outputs.slot(slot), self._poison) for slot in self._idle()):
+        # A batch that does the work of others ahead is seen in the slots that no armed call uses.
+        idle = sorted(set(range(self.slots)) - set(self._order))
+        if idle and not self._outputs.untouched(idle, self._poison):
             text = f"Case {self.case.name}: outputs of calls that were not made were written."
             raise Ended(Verdict.WRONG, text)
         told = answer.get("event_seconds")
@@ -126,17 +140,9 @@ class CudaCase:
         return seconds - self._bring_seconds
 
     def _bring(self) -> None:
-        """Copies the inputs of every slot, those of the armed calls first and in their order.
-
-        So each call finds its inputs as cold as the others do: all slots together overflow the cache.
-        """
-        stride = self._inputs.layout.stride
-        for slot in [*self._order, *self._idle()]:
-            self._inputs.slot(slot).copy_(self._own[slot * stride : (slot + 1) * stride])
-
-    def _idle(self) -> list[int]:
-        """The slots that no armed call uses: a batch that does the work of others ahead is seen there."""
-        return [slot for slot in range(self.slots) if slot not in self._order]
+        """Copies the inputs of every slot, then empties the cache: every call finds its slot equally cold."""
+        self._inputs.bytes[: self._own.numel()].copy_(self._own)
+        self._clock.flush_cache()
 
     def check(self, slot: int) -> list[OutputError]:
         if self._timed:
@@ -172,13 +178,9 @@ class CudaCase:
             digest.update(layout.raw(self._outputs.bytes, slot, index).cpu().numpy().data)
         return digest.digest()
 
-    def event_seconds(self) -> float | None:
-        """Seconds per call by the events that the child recorded: the slope of their medians over the
-        batches.
-        """
-        if len(self._events) < 2:
+    def event_seconds(self, short: int, long: int) -> float | None:
+        if short not in self._events or long not in self._events:
             return None
-        short, long = min(self._events), max(self._events)
         few, many = (float(np.median(self._events[length])) for length in (short, long))
         return (many - few) / (long - short)
 

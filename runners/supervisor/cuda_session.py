@@ -21,14 +21,20 @@ from runners.supervisor.cuda_case import CudaCase
 from runners.supervisor.gpu_state import GpuState
 from runners.supervisor.oracle import Oracle
 from runners.supervisor.outcome import Ended
+from runners.supervisor.timing import floor_seconds
 
 _DEVICE = f"cuda:{ORDINAL}"
-_MOST_SLOTS = 64
+_MOST_SLOTS = 8192
 _PROFILE_SECONDS = 60.0  # the profiler itself takes seconds to start
 _FEWEST_SLOTS = 16
-_CACHES = 3  # slots together hold this many times the L2 cache
-#: Shares of the memory that is free at the start. The rest is left to the oracle and to the submission.
-_SLOT_MEMORY = 0.3
+#: Seconds that the fastest kernel's longest batch should last: the hand-shake varies by a tenth of a
+#: millisecond.
+_LONG_BATCH = 0.02
+#: The least that one call takes, whatever it does: a launch from C, and one from Python.
+_CALL_SECONDS = {"library": 2.5e-6, "python": 6e-6}
+_BANDWIDTH = 8e12  # bytes per second of the fastest memory there is, for devices not measured yet
+#: Share of the memory that is free at the start. The rest is left to the oracle and to the submission.
+_SLOT_MEMORY = 0.45
 
 
 class CudaSession(ChildSession):
@@ -42,11 +48,12 @@ class CudaSession(ChildSession):
         torch.zeros(1, device=_DEVICE)  # opens the primary context, which the driver calls below use
         cuda_driver.use_device(ORDINAL)
         properties = torch.cuda.get_device_properties(ORDINAL)
-        self._cache = int(properties.L2_cache_size)
         self._room = int(torch.cuda.mem_get_info(ORDINAL)[0] * _SLOT_MEMORY)
-        self._cuda_clock = CudaClock(child, Cores(target.cores), _DEVICE)
+        self._cuda_clock = CudaClock(child, Cores(target.cores), _DEVICE, int(properties.L2_cache_size))
+        self._ceilings = target.ceilings
         self._oracle = Oracle(spec, _DEVICE)
         self._bring: dict[str, float] = {}
+        self._nulls: dict[str, float] = {}
         self._state = GpuState(target.index)
         super().__init__(spec, limits, self._cuda_clock, child=child, kind=kind)
 
@@ -54,20 +61,31 @@ class CudaSession(ChildSession):
         return self._state.read()
 
     def measure_null(self, case: Case) -> list[float]:
-        """Batches without a call, on as many slots as will be timed: first what bringing the inputs takes."""
+        """Batches without a call on as many slots as will be timed, freshly filled as they will be.
+
+        What bringing the inputs takes is told apart: it is known before any submission could stretch it.
+        """
         slots = self.slots_for(case)
         self._bring.pop(case.name, None)
         brought: list[float] = []
-        times = self.batches(case, slots, [1], after=lambda: brought.append(self._cuda_clock.bring_seconds))
+        times = self.batches(
+            case, slots, [1], fresh=True, after=lambda: brought.append(self._cuda_clock.bring_seconds)
+        )
         self._bring[case.name] = float(np.median(brought))
-        return [seconds - self._bring[case.name] for seconds in times[1]]
+        nulls = [seconds - self._bring[case.name] for seconds in times[1]]
+        self._nulls[case.name] = float(np.median(nulls))
+        return nulls
+
+    def null_overhead(self, case: Case) -> float:
+        return self._nulls.get(case.name, 0.0)
 
     def slots_for(self, case: Case) -> int:
         per_slot = sum(
             Layout(tensors, case.sizes).stride * copies
             for tensors, copies in ((self.spec.inputs, 2), (self.spec.outputs, 1))
         )
-        wanted = max(_FEWEST_SLOTS, -(-_CACHES * self._cache // per_slot))
+        floor = floor_seconds(self.spec, case, self._ceilings) or self.spec.case_bytes(case) / _BANDWIDTH
+        wanted = max(_FEWEST_SLOTS, round(_LONG_BATCH / max(floor, _CALL_SECONDS[self.kind])))
         return max(2, min(wanted, _MOST_SLOTS, self._room // per_slot))
 
     def open(self, case: Case, slots: int, *, timed: bool) -> CudaCase:

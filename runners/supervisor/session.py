@@ -21,7 +21,12 @@ class OpenCase(Protocol):
         """
 
     def fill(self, slot: int, *seed: str | bytes) -> None:
-        """Stops the submission, writes fresh inputs that depend on ``seed`` alone, poisons the outputs."""
+        """Stops the submission, writes fresh inputs that depend on ``seed`` alone. Outputs are poisoned
+        here or by ``run``.
+        """
+
+    def refill(self, order: Sequence[int]) -> None:
+        """``fill`` with secret seeds for the slots of ``order`` at least, all of them different."""
 
     def run(self) -> float:
         """Makes the armed calls; the seconds by the supervisor's clock. Afterwards the submission is stopped.
@@ -38,8 +43,11 @@ class OpenCase(Protocol):
     def fingerprint(self, slot: int) -> bytes:
         """A digest of the output bytes of ``slot``."""
 
-    def event_seconds(self) -> float | None:
-        """Seconds per call by the device's events, recorded in the submission's process: evidence only."""
+    def event_seconds(self, short: int, long: int) -> float | None:
+        """Seconds per call by the device's events, recorded in the submission's process: evidence only.
+
+        The slope between batches of ``short`` and of ``long`` calls; None when there were none of either.
+        """
 
     def close(self) -> None:
         """Gives the memory back."""
@@ -58,8 +66,8 @@ class DeviceSession(Protocol):
     def load(self, payload: bytes) -> None:
         """Delivers the submission. Raises Ended when it does not load."""
 
-    def null_overhead(self) -> float:
-        """Seconds of a batch that does nothing, measured before the submission was loaded."""
+    def null_overhead(self, case: Case) -> float:
+        """Seconds of a batch of ``case`` that does nothing, measured before the submission was loaded."""
 
     def copy_seconds(self, case: Case) -> float:
         """Seconds to copy one call's outputs into a slot, measured before the submission was loaded."""

@@ -45,7 +45,7 @@ def spec() -> TaskSpec:
             "outputs": [{"name": "y", "dtype": "float32", "shape": ["count"]}],
             "tolerance": {"float32": {"atol": 0.0, "rtol": 1e-6}},
             "cost": {"bytes": "8 * count", "flops": "count", "dtype": "float32"},
-            "cases": {"cuda": {"test": sizes, "benchmark": [{"count": 10_000_000}]}},
+            "cases": {"cuda": {"test": sizes, "benchmark": [{"count": 200_000}]}},
         },
         "def reference(x):\n    return x * 2\n",
     )

@@ -38,7 +38,7 @@ def test_a_tensor_shares_the_memory_of_its_slot() -> None:
 
 
 def test_padding_is_what_lies_between_the_tensors() -> None:
-    _LAYOUT.poison(_MEMORY, 0)
+    _LAYOUT.poison(_MEMORY, 1)
     sizes = [_LAYOUT.padding(_MEMORY, 0, index).numel() for index in range(3)]
 
     assert sum(sizes) + sum(item["bytes"] for item in _LAYOUT.describe()) == _LAYOUT.stride
@@ -48,7 +48,7 @@ def test_padding_is_what_lies_between_the_tensors() -> None:
 def test_poison_reaches_every_byte_of_the_slot_alone() -> None:
     _MEMORY.zero_()
 
-    _LAYOUT.poison(_MEMORY, 0)
+    _LAYOUT.poison(_MEMORY, 1)
 
     numbers = _LAYOUT.slot_tensors(_MEMORY, 0)
     assert bool(numbers[0].isnan().all())
@@ -56,3 +56,23 @@ def test_poison_reaches_every_byte_of_the_slot_alone() -> None:
     assert bool((numbers[1] == -0x5A5A5A5A5A5A5A5B).all())
     assert bool((_MEMORY[: _LAYOUT.stride] != 0).all())
     assert bool((_MEMORY[_LAYOUT.stride :] == 0).all())
+
+
+def test_a_column_shows_one_tensor_of_every_slot() -> None:
+    _MEMORY.zero_()
+
+    _LAYOUT.column(_MEMORY, 2, 2)[1].fill_(2.0)
+
+    assert bool((_LAYOUT.tensor(_MEMORY, 1, 2) == 2).all())
+    assert bool((_LAYOUT.tensor(_MEMORY, 0, 2) == 0).all())
+    assert bool((_LAYOUT.tensor(_MEMORY, 1, 1) == 0).all())
+    assert _LAYOUT.column(_MEMORY, 2, 0).shape == (2, 2100)
+
+
+def test_poison_for_all_slots_reaches_the_last() -> None:
+    _MEMORY.zero_()
+
+    _LAYOUT.poison(_MEMORY, 2)
+
+    assert torch.equal(_MEMORY[: _LAYOUT.stride], _MEMORY[_LAYOUT.stride :])
+    assert bool(_LAYOUT.tensor(_MEMORY, 1, 0).isnan().all())

@@ -25,7 +25,7 @@ from runners.contract.vocabulary import DeviceKind, Language, Mode, Verdict
 from runners.sandbox import nvidia
 from runners.sandbox.bounds import Bounds
 from runners.sandbox.probe import probe
-from runners.supervisor import cuda_arena, cuda_session
+from runners.supervisor import cuda_arena, cuda_case, cuda_session
 from runners.supervisor.child import Child
 from runners.supervisor.cuda_session import CudaSession
 from runners.supervisor.outcome import CaseFailed, Ended
@@ -53,6 +53,9 @@ static void twice(const float* x, float* y, int64_t count) {
 void kernel(const float* x, float* y, int64_t count, void* stream) {
     if (stream != (void*)7) abort();
     %s
+}
+void kernelhub_calls(void* const* pointers, const int64_t* sizes, int64_t calls, void* stream) {
+    for (; calls > 0; --calls, pointers += 2) kernel(pointers[0], pointers[1], sizes[0], stream);
 }
 """
 _GOOD = "twice(x, y, count);"
@@ -82,7 +85,7 @@ def on_host(driver: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         "is_available": lambda: True,
         "synchronize": lambda: None,
         "empty_cache": lambda: None,
-        "mem_get_info": lambda _: (2**30, 2**31),
+        "mem_get_info": lambda _: (2**27, 2**28),
         "get_device_properties": lambda _: SimpleNamespace(L2_cache_size=2**20),
     }.items():
         monkeypatch.setattr(torch.cuda, name, value)
@@ -140,11 +143,11 @@ def test_overheads_are_small_once_bringing_the_inputs_is_taken_off(
     opened.fill(0, b"seed")
 
     assert opened.run() > 0
-    assert started.null_overhead() >= 0
-    assert opened.event_seconds() is None, "one batch length has no slope"
+    assert started.null_overhead(spec.cases[1]) >= 0
+    assert opened.event_seconds(1, 2) is None, "one batch length has no slope"
     opened.arm([0, 1])
     opened.run()
-    assert opened.event_seconds() is not None
+    assert opened.event_seconds(1, 2) is not None
     opened.close()
 
 
@@ -155,6 +158,42 @@ def test_outputs_are_compared_with_inputs_that_the_child_never_held(
 
     with pytest.raises(CaseFailed, match="input x was changed"):
         opened.check(2)
+
+
+def test_every_slot_is_refilled_and_timed_with_inputs_of_its_own(
+    session: Callable[..., CudaSession], spec: TaskSpec, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cuda_arena, "PART_BYTES", 3 * 4096)  # 6 slots do not fit one part
+    monkeypatch.setattr(cuda_case, "PART_BYTES", 3 * 4096)
+    opened = session(_GOOD).open(spec.cases[0], 6, timed=True)
+
+    for order in ([3, 1], [5, 0, 4, 2, 1, 3]):
+        opened.arm(order)
+        opened.refill(order)
+        opened.run()
+        for slot in order:
+            assert opened.check(slot)[0]["mismatches"] == 0
+    assert len({opened.fingerprint(slot) for slot in range(6)}) == 6
+    opened.close()
+
+
+def test_small_calls_get_slots_for_a_long_batch_and_large_ones_what_memory_holds(
+    session: Callable[..., CudaSession], spec: TaskSpec, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    small, large = spec.cases
+    assert session(_GOOD).slots_for(large) == int(0.45 * 2**27) // (3 * 802_816)
+
+    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda _: (2**30, 2**31))
+    started = session(_GOOD)
+    slots = started.slots_for(small)
+    assert slots == 8000, "20 ms of launches of 2.5 µs"
+
+    opened = started.open(small, slots, timed=True)
+    opened.arm(range(slots - 1))
+    opened.refill(range(slots - 1))
+    opened.run()
+    assert opened.check(slots - 2)[0]["mismatches"] == 0
+    opened.close()
 
 
 def test_a_half_written_output_is_seen(session: Callable[..., CudaSession], spec: TaskSpec) -> None:

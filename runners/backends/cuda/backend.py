@@ -19,7 +19,7 @@ from runners.backends.cuda.toolchain import Toolchain
 from runners.contract.entry_point import ENTRY_POINT, declaration
 from runners.contract.job import DeviceTarget
 from runners.contract.result import CompileReport, Finding
-from runners.contract.spec import TaskSpec
+from runners.contract.spec import CUDA_TYPE, TaskSpec
 from runners.contract.vocabulary import Language, Mode, Verdict
 from runners.supervisor.outcome import Ended
 
@@ -41,6 +41,13 @@ grep '^ptxas info\\|bytes stack frame' nvcc.log >{_USAGE}
 grep -v '^ptxas info\\|bytes stack frame' nvcc.log | head -c {_MOST_LOG}
 echo
 exit $code
+"""
+_CALLS = """
+extern "C" void kernelhub_calls(
+    void* const* pointers, const int64_t* sizes, int64_t calls, cudaStream_t stream
+) {
+    for (; calls > 0; --calls, pointers += %d) kernel(%s);
+}
 """
 _LAST_ERROR = """
 extern "C" const char* kernelhub_last_error() {
@@ -136,7 +143,16 @@ def _header(spec: TaskSpec) -> str:
     dtypes = {tensor.dtype for tensor in (*spec.inputs, *spec.outputs)}
     includes = ["cstdint", "cuda_runtime.h", *(name for dtype, name in _INCLUDES.items() if dtype in dtypes)]
     lines = [f"#include <{name}>" for name in includes]
-    return "\n".join([*lines, declaration(spec, Language.CUDA), _LAST_ERROR])
+    return "\n".join([*lines, declaration(spec, Language.CUDA), _calls(spec), _LAST_ERROR])
+
+
+def _calls(spec: TaskSpec) -> str:
+    """The loop over the calls of a batch: ``pointers`` holds each call's inputs and outputs in turn."""
+    types = [f"const {CUDA_TYPE[tensor.dtype]}*" for tensor in spec.inputs]
+    types += [f"{CUDA_TYPE[tensor.dtype]}*" for tensor in spec.outputs]
+    arguments = [f"({kind})pointers[{index}]" for index, kind in enumerate(types)]
+    arguments += [f"sizes[{index}]" for index in range(len(spec.sizes))]
+    return _CALLS % (len(types), ", ".join([*arguments, "stream"]))
 
 
 def _command(tools: Toolchain, place: Architecture) -> list[str]:
