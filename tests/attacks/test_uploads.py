@@ -35,7 +35,6 @@ def test_archive_is_refused(depth: int) -> None:
     [
         "../../etc/cron.d/kernel",
         "/etc/passwd",
-        "kernel.py\0.cpp",
         "k" * 300,
         "kernel.\u202eyp.exe",
         "CON",
@@ -51,7 +50,9 @@ def test_hostile_file_name(name: str) -> None:
     assert caught.value.rule == "language_unknown"
 
 
-@pytest.mark.parametrize("name", ["../../kernel.py", "/root/kernel.py", "a" * 300 + ".py", "\u202ekernel.py"])
+@pytest.mark.parametrize(
+    "name", ["../../kernel.py", "/root/kernel.py", "a" * 300 + ".py", "\u202ekernel.py", "x\0.py"]
+)
 def test_hostile_file_name_with_a_known_ending_tells_the_language_only(name: str) -> None:
     assert read_language("", name) == Language.PYTHON
 

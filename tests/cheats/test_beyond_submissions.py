@@ -160,10 +160,11 @@ def test_no_operation_of_a_reference_is_redundant(task: CatalogTask) -> None:
 
 @each_task
 def test_no_timed_input_is_constant(task: CatalogTask) -> None:
-    """C51."""
+    """C51. Whole numbers may be: equal keys are the hard case of a histogram."""
     for case in task.spec.cases:
         if case.role == CaseRole.BENCHMARK:
-            fills = {tensor.name: case.fills.get(tensor.name, tensor.fill) for tensor in task.spec.inputs}
+            floating = [tensor for tensor in task.spec.inputs if "float" in tensor.dtype]
+            fills = {tensor.name: case.fills.get(tensor.name, tensor.fill) for tensor in floating}
             assert not {"zeros", "constant"} & set(fills.values()), f"{case.name}: {fills}"
 
 
@@ -174,7 +175,7 @@ def test_baselines_are_no_straw_men(task: CatalogTask) -> None:
         node for node in ast.walk(ast.parse(task.spec.reference)) if isinstance(node, (ast.For, ast.While))
     ]
     assert not loops
-    assert {str(item) for item in Baseline} >= {"eager", "compile"} or len(list(Baseline)) >= 2
+    assert baseline_source(task.spec.reference, Baseline.EAGER).startswith(task.spec.reference.rstrip())
     assert "torch.compile" in baseline_source(task.spec.reference, Baseline.COMPILED)
 
 
