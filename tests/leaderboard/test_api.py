@@ -1,8 +1,10 @@
 """The API as a program meets it: submitting, reading, errors, tokens, pages by cursor."""
 
+import base64
 import json
 from collections.abc import Callable, Iterator
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 from django.contrib.auth.models import User
@@ -229,7 +231,15 @@ def test_lists_come_in_pages_by_cursor(as_owner: APIClient, owner: User, submit:
         seen += [item["id"] for item in page["results"]]
         address = page["next"]
     assert seen == made[::-1]
-    assert as_owner.get("/api/v1/submissions/?cursor=nonsense").status_code == 404
+
+
+@pytest.mark.parametrize("position", ["x", "\0", "0001-01-01T00:00+23:59", "2026-01-01T00:00", "2026-13-01"])
+def test_a_cursor_of_ones_own_making_is_refused(as_owner: APIClient, position: str) -> None:
+    made = base64.b64encode(urlencode({"p": position}).encode()).decode()
+    for cursor in (made, "nonsense"):
+        response = as_owner.get("/api/v1/submissions/", {"cursor": cursor})
+        error = response.json()["error"]
+        assert (response.status_code, error["code"], error["field"]) == (400, "invalid", "cursor")
 
 
 def test_lists_can_be_narrowed(as_owner: APIClient, owner: User, submit: Submit, finish: Finish) -> None:
