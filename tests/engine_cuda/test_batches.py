@@ -1,0 +1,109 @@
+"""How the time stage chooses and judges batches on a GPU, on a device whose true times are known."""
+
+import random
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+
+from runners.contract.limits import ModeLimits
+from runners.contract.result import Timing
+from runners.contract.spec import TaskSpec
+from runners.contract.vocabulary import Mode
+from runners.supervisor.outcome import Ended
+from runners.supervisor.timing import CaseTimer
+
+_LIMITS = ModeLimits(deadline=60, compile=20, call=30, case_timing=1, warm_up=0)
+_NULL = 150e-6  # seconds of an empty batch
+
+
+class _Device:
+    """Stands for session and open case: a batch takes the hand-shake, what it varies by, and its calls."""
+
+    copies = False
+
+    def __init__(self, slots: int, batch: Callable[[int], float], told: float) -> None:
+        self.slots = slots
+        self.lengths: list[int] = []
+        self.checked = 0
+        self._batch, self._told = batch, told
+        self._noise = random.Random(1)
+
+    def open(self, case: object, slots: int, *, timed: bool) -> "_Device":
+        return self
+
+    def slots_for(self, case: object) -> int:
+        return self.slots
+
+    def null_overhead(self, case: object) -> float:
+        return _NULL
+
+    def copy_seconds(self, case: object) -> float:
+        return 0.0
+
+    def arm(self, order: Sequence[int]) -> None:
+        self.lengths.append(len(order))
+
+    def refill(self, order: Sequence[int]) -> None: ...
+
+    def run(self) -> float:
+        return _NULL + self._noise.uniform(-50e-6, 150e-6) + self._batch(self.lengths[-1])
+
+    def check(self, slot: int) -> list[dict[str, Any]]:
+        self.checked += 1
+        return []
+
+    def event_seconds(self, short: int, long: int) -> float:
+        return self._told
+
+    def close(self) -> None: ...
+
+
+def _measure(device: _Device, spec: TaskSpec, mode: Mode = Mode.RANKED) -> Timing:
+    session: Any = device
+    return CaseTimer(session, spec, spec.cases[1], mode, _LIMITS).measure({}, lambda text: None)
+
+
+@pytest.mark.parametrize(("call", "slots"), [(3e-6, 8000), (58e-6, 180), (225e-6, 46), (4e-3, 46)])
+def test_an_honest_time_is_right_within_half_a_percent(call: float, slots: int, spec: TaskSpec) -> None:
+    timing = _measure(_Device(slots, lambda calls: calls * call, call), spec)
+
+    assert timing["seconds"] == pytest.approx(call, rel=0.005)
+    assert (timing["ci_high"] - timing["ci_low"]) / 2 <= 0.005 * timing["seconds"]
+
+
+def test_long_batches_are_no_longer_than_precision_asks_for(spec: TaskSpec) -> None:
+    device = _Device(8000, lambda calls: calls * 100e-6, 100e-6)
+
+    timing = _measure(device, spec)
+
+    short, long = sorted(map(int, timing["samples"]))
+    assert 150 <= long <= 250, "25 ms of calls"
+    assert short == long // 4
+    assert max(device.lengths) == long
+
+
+def test_a_batch_of_thousands_is_checked_by_drawing(spec: TaskSpec) -> None:
+    device = _Device(8000, lambda calls: calls * 3e-6, 3e-6)
+
+    _measure(device, spec)
+
+    assert 256 < device.checked < 1000
+
+
+def test_dawdling_in_short_batches_gains_next_to_nothing(spec: TaskSpec) -> None:
+    # Short batches take as long as long ones, so that the slope says nothing at all.
+    device = _Device(8000, lambda calls: 20e-3 if calls > 200 else calls * 3e-6, 3e-6)
+
+    with pytest.raises(Ended, match="work of several calls done in one"):
+        _measure(device, spec)
+
+
+def test_dawdling_a_little_gains_less_than_the_hand_shake(spec: TaskSpec) -> None:
+    true = 100e-6
+    dawdle = 1.5e-3  # below what a first call may cost
+    device = _Device(200, lambda calls: calls * true + (dawdle if calls < 100 else 0), true)
+
+    timing = _measure(device, spec)
+
+    assert timing["seconds"] > 0.98 * true
