@@ -186,6 +186,7 @@ if PRODUCTION:
     if NUM_PROXIES:
         SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 DATA_UPLOAD_MAX_MEMORY_SIZE = 4 * 2**20  # a form carries one source of at most 1 MB, percent-encoded
+MAX_BODY_BYTES = 5 * 2**20  # of any request at all; what is larger is refused before it is stored
 
 # --- API -----------------------------------------------------------------------------------------
 REST_FRAMEWORK = {
