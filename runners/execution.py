@@ -8,10 +8,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from django.conf import settings
+from django.db import InterfaceError, OperationalError
 
 from runners.contract.job import DeviceTarget, Job
 from runners.contract.spec import TaskSpec
 from runners.contract.vocabulary import DeviceKind, Language, Mode, Verdict
+from runners.health import look_after
 from runners.models import Evaluation, Runner
 from runners.services import evaluations
 from runners.supervisor.client import run_job
@@ -68,8 +70,22 @@ def _run(evaluation: Evaluation, context: RunnerContext) -> None:
         result = internal_error(evaluation, f"KernelHub failed, not the kernel: {type(error).__name__}.")
     if context.shutting_down.is_set() and result["verdict"] == Verdict.CANCELLED and not watch.lost:
         evaluations.give_back(evaluation=evaluation)
-    elif not evaluations.finish(evaluation=evaluation, result=result):
+    elif not _finish(evaluation, result):
         logger.warning("evaluation %s was taken up elsewhere; this verdict is dropped", evaluation.pk)
+    if context.target is not None and evaluation.mode != Mode.CHECK:
+        look_after(device=evaluation.device, target=context.target, verdict=Verdict(result["verdict"]))
+
+
+def _finish(evaluation: Evaluation, result: Mapping[str, Any]) -> bool:
+    """Stores ``result``, or that it cannot be stored, so that no row runs on until its lease ends."""
+    try:
+        return evaluations.finish(evaluation=evaluation, result=result)
+    except (OperationalError, InterfaceError):
+        raise  # the database is away: the sweeper queues the evaluation again
+    except Exception as error:
+        logger.exception("the result of evaluation %s cannot be stored", evaluation.pk)
+        reason = f"KernelHub could not store the result: {type(error).__name__}."
+        return evaluations.finish(evaluation=evaluation, result=internal_error(evaluation, reason))
 
 
 class _Watch:

@@ -1,0 +1,58 @@
+"""One evaluation from the queue to its stored verdict, in this process."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+
+from runners import execution
+from runners.contract.job import DeviceTarget
+from runners.contract.spec import TaskSpec
+from runners.contract.vocabulary import DeviceKind, Language, Mode
+from runners.devices import detect
+from runners.execution import RunnerContext
+from runners.models import Device, Evaluation, Lane, Runner
+from runners.services import evaluations, kernels
+
+pytestmark = pytest.mark.django_db
+
+
+def run_one(runner: Runner) -> Evaluation:
+    """Claims and runs the one evaluation that waits."""
+    target = DeviceTarget(DeviceKind.CPU, 0, detect()[0].cores)
+    assert execution.run_next("cpu-test", RunnerContext(runner, target))
+    return Evaluation.objects.get()
+
+
+@pytest.mark.sandbox
+def test_output_that_postgresql_cannot_hold_is_stored_with_replacements(
+    device: Device, spec: TaskSpec, make_runner: Callable[[], Runner]
+) -> None:
+    source = 'def kernel(x):\n    print("a\\0b", flush=True)\n    raise ValueError("c\\0d \\ud800")\n'
+    evaluations.enqueue(
+        kernel=kernels.store_kernel(language=Language.PYTHON, source=source),
+        spec=kernels.store_spec(spec=spec),
+        device=device,
+        mode=Mode.TEST,
+        lane=Lane.PERSON,
+    )
+    evaluation = run_one(make_runner())
+    assert evaluation.verdict == "runtime_error", evaluation.reason
+    assert evaluation.result["output"]["stdout"].startswith("a\ufffdb")
+    assert "c\ufffdd" in evaluation.reason
+    assert "\ufffd" in evaluation.progress["tests"][0]["message"]
+
+
+def test_a_result_that_cannot_be_stored_ends_the_evaluation(
+    enqueue: Callable[..., Evaluation], make_runner: Callable[[], Runner], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Our own fault, whatever it will be: here, a NUL that got past the supervisor's client."""
+
+    def broken(*args: Any, **callbacks: Any) -> Mapping[str, Any]:
+        return {"verdict": "passed", "reason": "\0", "device_seconds": 1.0}
+
+    enqueue()
+    monkeypatch.setattr(execution, "run_job", broken)
+    evaluation = run_one(make_runner())
+    assert (evaluation.status, evaluation.verdict) == ("finished", "internal_error")
+    assert "could not store" in evaluation.reason
