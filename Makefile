@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
-NODE := $(shell command -v node)
+NODE := $(shell command -v node >/dev/null && command -v npm)
 
 .PHONY: help run test lint format frontend clean
 
@@ -39,7 +39,7 @@ clean:  ## Remove what was built; data stays
 # A stamp, so that the second start installs nothing. Node comes as a wheel where the machine has none.
 $(STAMP): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "KernelHub needs Python 3.11 or newer; set PYTHON=python3.x" >&2; exit 1; }
-	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); echo "Python cannot make virtual environments here; on Debian: apt install python3-venv" >&2; exit 1; }
 	@echo "Installing KernelHub into $(VENV); the first time takes a few minutes"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.$(if $(NODE),,[node])'
 	@touch $@

@@ -9,16 +9,18 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import FrameType
 
 from django.conf import settings
-from runners.devices import detect
 
-from kernelhub import frontend
+from kernelhub import environment, frontend
 from kernelhub.embedded.addresses import Addresses, forget_addresses, write_addresses
 from kernelhub.embedded.postgres import EmbeddedPostgres
 from kernelhub.embedded.redis import EmbeddedRedis, RedisStartError
+from runners.devices import detect
+from runners.sandbox.privileges import die_with_parent
 from runners.serving import InstanceTaken, lock_instance
 
 _STOP_SECONDS = 15  # from the polite signal to the hard one
@@ -36,6 +38,7 @@ class _Child:
     name: str
     command: list[str]
     environment: dict[str, str]
+    dies_with_us: bool  # runners and the worker notice a dead launcher themselves, and give their work back
     process: subprocess.Popen[bytes] | None = None
     pause: float = 0.5
     started: float = 0.0
@@ -52,11 +55,16 @@ class Launcher:
         self._data = settings.DATA_DIR
         self._postgres = EmbeddedPostgres(self._data / "postgres")
         self._redis = EmbeddedRedis(self._data / "redis")
-        self._environment = dict(os.environ)
+        # The started processes get the addresses as plain variables, so the *_FILE forms must not come along.
+        self._environment = {
+            name: value
+            for name, value in os.environ.items()
+            if name not in ("DATABASE_URL_FILE", "REDIS_URL_FILE")
+        }
 
     def run(self) -> None:
         """Start everything, watch it, and return once all of it has ended. Raises LaunchError."""
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):  # SIGHUP: the terminal was closed
             signal.signal(number, self._on_signal)
         self._check_folder()
         self._check_port()
@@ -113,7 +121,8 @@ class Launcher:
             if self._stop.is_set():
                 return
             self._manage_once(command)
-        self._add("web", [sys.executable, "-m", "uvicorn", *self._web_options()], KERNELHUB_DB_POOL="1")
+        web = [sys.executable, "-m", "uvicorn", *self._web_options()]
+        self._add("web", web, dies_with_us=True, KERNELHUB_DB_POOL="1")
         self._add("worker", self._manage("worker"))
         for name in self._devices():
             self._add(f"runner {name}", self._manage("runner", "--device", name))
@@ -122,7 +131,7 @@ class Launcher:
         self._wait_for_web()
 
     def _start_services(self) -> None:
-        database_url, redis_url = os.environ.get("DATABASE_URL"), os.environ.get("REDIS_URL")
+        database_url, redis_url = environment.text("DATABASE_URL"), environment.text("REDIS_URL")
         try:
             if not database_url:
                 database_url = self._postgres.start()
@@ -145,6 +154,8 @@ class Launcher:
     def _web_options(self) -> list[str]:
         options = ["kernelhub.asgi:application", "--host", settings.HOST, "--port", str(settings.PORT)]
         options += ["--ws-max-size", str(_WEB_MESSAGE_BYTES), "--lifespan", "off", "--no-access-log"]
+        if not settings.NUM_PROXIES:
+            options.append("--no-proxy-headers")  # uvicorn trusts those of 127.0.0.1 otherwise
         return [*options, "--timeout-graceful-shutdown", "5", "--log-level", "warning"]
 
     def _manage(self, *words: str) -> list[str]:
@@ -155,12 +166,17 @@ class Launcher:
         if done.returncode != 0 and not self._stop.is_set():
             raise LaunchError(f"manage.py {words[0]} failed; its message stands above")
 
-    def _add(self, name: str, command: list[str], **extra: str) -> None:
-        self._children.append(_Child(name, command, {**self._environment, **extra}))
+    def _add(self, name: str, command: list[str], *, dies_with_us: bool = False, **extra: str) -> None:
+        self._children.append(_Child(name, command, {**self._environment, **extra}, dies_with_us))
 
     def _spawn(self, child: _Child) -> None:
         # A session of its own: Ctrl-C reaches only the launcher, which stops the children in order.
-        child.process = subprocess.Popen(child.command, env=child.environment, start_new_session=True)
+        child.process = subprocess.Popen(
+            child.command,
+            env=child.environment,
+            start_new_session=True,
+            preexec_fn=partial(die_with_parent, os.getpid()) if child.dies_with_us else None,
+        )
         child.started = time.monotonic()
 
     def _wait_for_web(self) -> None:

@@ -236,6 +236,8 @@ MEASURE_BASELINES = env.flag("KERNELHUB_BASELINES", default=True)
 LEASE_SECONDS = env.integer("KERNELHUB_LEASE_SECONDS", 30)
 SWEEP_SECONDS = env.integer("KERNELHUB_SWEEP_SECONDS", 5)
 DEVICE_SECONDS_PER_DAY = env.integer("KERNELHUB_DEVICE_SECONDS_PER_DAY", 1800)
+#: The same for all users and devices together: a breaker, should many accounts be made to spend.
+SITE_DEVICE_SECONDS_PER_DAY = env.integer("KERNELHUB_SITE_DEVICE_SECONDS_PER_DAY", 86_400)
 MAX_QUEUED_PER_USER = env.integer("KERNELHUB_MAX_QUEUED_PER_USER", 10)
 
 # --- The rest ------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Real PostgreSQL and Redis for the test session, loaded by ``-p tests.embedded`` before the settings are read."""
+"""Real PostgreSQL and Redis for the test session: ``-p tests.embedded`` loads it before the settings."""
 
 import atexit
 import os

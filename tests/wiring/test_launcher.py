@@ -66,7 +66,22 @@ def test_a_wrong_address_is_one_clear_line(tmp_path: Path, name: str, value: str
     assert_one_line(run_up(tmp_path, free_port(), **{name: value}), value)
 
 
-def test_it_starts_refuses_a_second_and_leaves_nothing_behind(tmp_path: Path) -> None:
+def test_addresses_may_come_from_files(tmp_path: Path) -> None:
+    """As container secrets do: the launcher must neither start its own servers nor confuse its children."""
+    (tmp_path / "database").write_text("postgresql://nobody@127.0.0.1:1/none")
+    (tmp_path / "redis").write_text("redis://127.0.0.1:1/0")
+    files = {"DATABASE_URL_FILE": str(tmp_path / "database"), "REDIS_URL_FILE": str(tmp_path / "redis")}
+    done = run_up(tmp_path / "data", free_port(), **files)
+    assert done.returncode == 1
+    assert "manage.py migrate failed" in done.stderr
+    assert "both" not in done.stderr
+    assert not (tmp_path / "data" / "postgres").exists()
+
+
+@pytest.mark.parametrize("goodbye", [signal.SIGTERM, signal.SIGHUP])
+def test_it_starts_refuses_a_second_and_leaves_nothing_behind(
+    tmp_path: Path, goodbye: signal.Signals
+) -> None:
     port = free_port()
     output = tmp_path / "output"
     with output.open("wb") as file:
@@ -92,7 +107,7 @@ def test_it_starts_refuses_a_second_and_leaves_nothing_behind(tmp_path: Path) ->
         started = psutil.Process(up.pid).children(recursive=True)
         started += [p for p in psutil.process_iter() if str(tmp_path / "data" / "postgres") in _command(p)]
         assert len(started) >= 4
-        up.send_signal(signal.SIGTERM)
+        up.send_signal(goodbye)
         assert up.wait(timeout=60) == 0, output.read_text()
         _, alive = psutil.wait_procs(started, timeout=10)
         assert not alive
