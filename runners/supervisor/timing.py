@@ -31,7 +31,7 @@ _FEWEST_CALLS = 16  # of a long batch, where there are slots and time for them
 _PATIENCE = 2  # times the budget that is added while the interval still holds zero
 #: What the first call of a batch may cost more than the others before it counts as work of theirs: the
 #: largest of these, and some calls more.
-_FIRST_SECONDS, _FIRST_NULLS, _FIRST_CALLS = 2e-3, 10, 2
+_FIRST_SECONDS, _FIRST_NULLS, _FIRST_CALLS = 5e-3, 3, 2
 #: A time below this share of the roofline floor is not believed: the floor is measured, and caches help a
 #: little.
 _BELIEVABLE = 0.5
