@@ -136,5 +136,7 @@ def _job_of(evaluation: Evaluation, context: RunnerContext) -> Job:
 
 
 def internal_error(evaluation: Evaluation, reason: str) -> dict[str, Any]:
-    """The result of a run that never got to one."""
-    return {"verdict": Verdict.INTERNAL_ERROR, "reason": reason, "device_seconds": 0.0}
+    """The result of a run that never got to one. The device was held all the same."""
+    evaluation.refresh_from_db(fields=["lease_expires_at"])
+    seconds = evaluations.held_seconds(evaluation)
+    return {"verdict": Verdict.INTERNAL_ERROR, "reason": reason, "device_seconds": seconds}

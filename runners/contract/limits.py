@@ -13,6 +13,11 @@ MAX_RESULT_BYTES = 4 * 2**20
 MAX_ATTEMPTS = 3
 
 
+def device_seconds(mode: Mode, wall_seconds: float) -> float:
+    """Seconds that an evaluation held its device: all of them, compiling too, as the queue stands still."""
+    return 0.0 if mode == Mode.CHECK else wall_seconds
+
+
 @dataclass(frozen=True)
 class ModeLimits:
     """Seconds. ``deadline`` ends the evaluation; ``case_timing`` is spent on timing one benchmark case."""

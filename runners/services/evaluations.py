@@ -123,18 +123,22 @@ def request_cancel(*, evaluation: Evaluation) -> bool:
 
 
 def take_up_abandoned(*, evaluation: Evaluation, max_attempts: int) -> None:
-    """Queue a running evaluation whose runner is gone again, or end it after its last attempt."""
+    """Queue a running evaluation whose runner is gone again, or end it after its last attempt.
+
+    The attempt counts as device time, or whoever brings a runner down would measure for nothing.
+    """
+    used = F("device_seconds") + held_seconds(evaluation)
     with transaction.atomic():
         held = _held(evaluation)
         if evaluation.cancel_requested_at is not None:
-            _finish(held, verdict=Verdict.CANCELLED, reason="Cancelled.")
+            _finish(held, verdict=Verdict.CANCELLED, reason="Cancelled.", device_seconds=used)
         elif evaluation.attempts >= max_attempts:
             reason = (
                 f"Gave up after {evaluation.attempts} attempts: each time the runner went silent "
                 "while this kernel was running."
             )
-            _finish(held, verdict=Verdict.INTERNAL_ERROR, reason=reason)
-        elif held.update(**_waiting()):
+            _finish(held, verdict=Verdict.INTERNAL_ERROR, reason=reason, device_seconds=used)
+        elif held.update(device_seconds=used, **_waiting()):
             transaction.on_commit(lambda: ring(evaluation.queue))
             evaluation.refresh_from_db()
             transaction.on_commit(
@@ -153,6 +157,18 @@ def _waiting() -> dict[str, Any]:
     return {
         "status": QUEUED,
         "runner": None,
+def held_seconds(evaluation: Evaluation) -> float:
+    """Seconds that the running attempt has held its device so far, or did until its lease ended.
+
+    Compile-only work holds none.
+    """
+    if evaluation.queue == CHECK_QUEUE or evaluation.started_at is None:
+        return 0.0
+    now = timezone.now()
+    end = min(now, evaluation.lease_expires_at or now)
+    return max(0.0, (end - evaluation.started_at).total_seconds())
+
+
         "lease_expires_at": None,
         "started_at": None,
         "stage": "",

@@ -17,7 +17,7 @@ from typing import IO, Any, cast
 
 from runners.contract import result
 from runners.contract.job import Job
-from runners.contract.limits import MAX_RESULT_BYTES
+from runners.contract.limits import MAX_RESULT_BYTES, device_seconds
 from runners.contract.result import ResultDocument
 from runners.contract.vocabulary import DeviceKind, Verdict
 from runners.sandbox import nvidia, process_tree
@@ -43,6 +43,7 @@ def run_job(
     times a second; true cancels. Whatever the submission does becomes a verdict; a supervisor that dies
     becomes ``internal_error``. When a callback raises, all processes are killed and the error passes through.
     """
+    start = time.monotonic()
     read, write = os.pipe()
     with contextlib.ExitStack() as stack:
         stack.callback(os.close, read)
@@ -55,7 +56,7 @@ def run_job(
             if event["type"] == "result":
                 return cast(ResultDocument, event["document"])
             on_event(event)
-        return _without_result(job, watch, errors)
+        return _without_result(job, watch, errors, time.monotonic() - start)
 
 
 def _start(job: Job, write: int, errors: IO[bytes]) -> subprocess.Popen[bytes]:
@@ -144,23 +145,21 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     process.wait()
 
 
-def _without_result(job: Job, watch: _Watch, errors: IO[bytes]) -> ResultDocument:
+def _without_result(job: Job, watch: _Watch, errors: IO[bytes], seconds: float) -> ResultDocument:
     if watch.cancelled:
-        return failed_document(job, Verdict.CANCELLED, "The evaluation was cancelled.")
+        return failed_document(job, Verdict.CANCELLED, "The evaluation was cancelled.", seconds)
     if watch.overdue:
         limit = job.chosen_limits.deadline
-        return failed_document(
-            job, Verdict.TIMEOUT, f"The evaluation took longer than the {limit:g} s of its mode."
-        )
+        reason = f"The evaluation took longer than the {limit:g} s of its mode."
+        return failed_document(job, Verdict.TIMEOUT, reason, seconds)
     errors.seek(0)
     words = errors.read().decode(errors="replace").strip().rpartition("\n")[2]
-    return failed_document(
-        job, Verdict.INTERNAL_ERROR, f"The supervisor ended without a result: {words[-300:] or 'no message'}"
-    )
+    reason = f"The supervisor ended without a result: {words[-300:] or 'no message'}"
+    return failed_document(job, Verdict.INTERNAL_ERROR, reason, seconds)
 
 
-def failed_document(job: Job, verdict: Verdict, reason: str) -> ResultDocument:
-    """The result of an evaluation that no supervisor reported on."""
+def failed_document(job: Job, verdict: Verdict, reason: str, seconds: float) -> ResultDocument:
+    """The result of an evaluation that no supervisor reported on and that took ``seconds``."""
     return {
         "schema": result.SCHEMA,
         "verdict": verdict,
@@ -179,8 +178,8 @@ def failed_document(job: Job, verdict: Verdict, reason: str) -> ResultDocument:
         "benchmarks": [],
         "score": None,
         "output": {"stdout": "", "stderr": "", "truncated": False},
-        "device_seconds": 0.0,
-        "wall_seconds": 0.0,
+        "device_seconds": device_seconds(job.mode, seconds),
+        "wall_seconds": seconds,
     }
 
 

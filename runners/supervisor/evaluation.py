@@ -11,7 +11,7 @@ from runners.backends.base import Built, CompileFailed
 from runners.backends.registry import BACKENDS
 from runners.contract import result
 from runners.contract.job import Job
-from runners.contract.limits import LIMITS, MAX_SOURCE_BYTES, ModeLimits
+from runners.contract.limits import LIMITS, MAX_SOURCE_BYTES, ModeLimits, device_seconds
 from runners.contract.result import ResultDocument
 from runners.contract.vocabulary import LANGUAGES_OF, STAGES_OF, Stage, Verdict
 from runners.sandbox.bounds import Bounds
@@ -52,7 +52,6 @@ class Evaluation:
         self._built: Built | None = None
         self._child: Child | None = None
         self._measuring: Measuring | None = None
-        self._device_start = 0.0
         self._document = _empty_document(job, probe)
 
     def run(self) -> ResultDocument:
@@ -73,6 +72,7 @@ class Evaluation:
             self._close()
         self._skip_the_rest()
         document["wall_seconds"] = time.monotonic() - start
+        document["device_seconds"] = device_seconds(self._job.mode, document["wall_seconds"])
         return document
 
     def _go(self) -> None:
@@ -126,7 +126,6 @@ class Evaluation:
         if self._measuring is None:
             assert self._built is not None  # noqa: S101 - the compile stage comes before
             self._activity("starting the sandbox")
-            self._device_start = time.monotonic()
             plan = plan_for(self._job, self._built, self._bounds, self._probe.usable())
             self._child = Child(plan, self._stop)
             from runners.supervisor.measuring import Measuring
@@ -152,7 +151,6 @@ class Evaluation:
         out, err = self._child.output()
         self._document["output"] = {"stdout": out, "stderr": err, "truncated": self._child.truncated}
         self._child.close()
-        self._document["device_seconds"] = time.monotonic() - self._device_start
 
     @contextlib.contextmanager
     def _staged(self, stage: Stage) -> Iterator[None]:

@@ -65,6 +65,7 @@ def test_killed_supervisor_takes_everything_along(make_job: MakeJob, others: set
     document = run_job(make_job(HANGING), on_event=kill_the_supervisor, should_stop=lambda: False)
     assert document["verdict"] == "internal_error"
     assert "ended without a result" in document["reason"]
+    assert document["device_seconds"] == document["wall_seconds"] > 0
     assert victims
     for victim in victims:
         ended, _, _ = select.select([victim], [], [], 10)

@@ -43,7 +43,8 @@ def test_ranked_run_has_a_score_and_hidden_cases(evaluate: Evaluate, source: str
     assert len(lengths) == 2
     assert all(len(timing["samples"][str(length)]) >= 3 for length in lengths)
     assert timing["checked_outputs"] > 2
-    assert document["device_seconds"] > 0
+    compiling = sum(entry.get("seconds", 0) for entry in document["stages"])
+    assert document["device_seconds"] >= compiling > 0, "the device waits while its runner compiles"
 
 
 def test_returned_tensors_have_their_copy_taken_off(evaluate: Evaluate) -> None:

@@ -135,6 +135,40 @@ def test_poison_ends_after_its_attempts(
     assert [(item.verdict, "3 attempts" in item.reason) for item in heard] == [("internal_error", True)]
 
 
+def hold(evaluation: Evaluation, seconds: float) -> None:
+    """As if the runner had claimed it ``seconds`` before its lease ended."""
+    ended = timezone.now() - timedelta(seconds=1)
+    Evaluation.objects.filter(pk=evaluation.pk).update(
+        started_at=ended - timedelta(seconds=seconds), lease_expires_at=ended
+    )
+
+
+def test_each_abandoned_attempt_counts_as_device_time(
+    enqueue: Callable[..., Evaluation], make_runner: Callable[[], Runner]
+) -> None:
+    enqueue()
+    for used in (40, 80, 120):
+        evaluation = evaluations.claim_next(queue="cpu-test", runner=make_runner())
+        assert evaluation is not None
+        hold(evaluation, 40)
+        sweeping.sweep()
+        evaluation.refresh_from_db()
+        assert evaluation.device_seconds == pytest.approx(used)
+    assert evaluation.verdict == "internal_error"
+
+
+def test_abandoned_compile_only_work_held_no_device(
+    enqueue: Callable[..., Evaluation], make_runner: Callable[[], Runner]
+) -> None:
+    enqueue(mode=Mode.CHECK)
+    evaluation = evaluations.claim_next(queue="check", runner=make_runner())
+    assert evaluation is not None
+    hold(evaluation, 40)
+    sweeping.sweep()
+    evaluation.refresh_from_db()
+    assert evaluation.device_seconds == 0
+
+
 def test_a_shutdown_gives_the_work_back_uncounted(
     enqueue: Callable[..., Evaluation], make_runner: Callable[[], Runner]
 ) -> None:

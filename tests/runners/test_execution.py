@@ -56,3 +56,4 @@ def test_a_result_that_cannot_be_stored_ends_the_evaluation(
     evaluation = run_one(make_runner())
     assert (evaluation.status, evaluation.verdict) == ("finished", "internal_error")
     assert "could not store" in evaluation.reason
+    assert evaluation.device_seconds > 0
