@@ -239,6 +239,10 @@ DEVICE_SECONDS_PER_DAY = env.integer("KERNELHUB_DEVICE_SECONDS_PER_DAY", 1800)
 #: The same for all users and devices together: a breaker, should many accounts be made to spend.
 SITE_DEVICE_SECONDS_PER_DAY = env.integer("KERNELHUB_SITE_DEVICE_SECONDS_PER_DAY", 86_400)
 MAX_QUEUED_PER_USER = env.integer("KERNELHUB_MAX_QUEUED_PER_USER", 10)
+#: Attempts to submit, by page and API together, refused ones included.
+SUBMISSIONS_PER_MINUTE = env.integer("KERNELHUB_SUBMISSIONS_PER_MINUTE", 60)
+#: Checks are compiled by the site's own worker and cost no device time; per user and UTC day.
+CHECK_RUNS_PER_DAY = env.integer("KERNELHUB_CHECK_RUNS_PER_DAY", 500)
 
 # --- The rest ------------------------------------------------------------------------------------
 LANGUAGE_CODE = "en"

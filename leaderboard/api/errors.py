@@ -23,6 +23,8 @@ logger = logging.getLogger(__name__)
 _STATUS = {
     "over_budget": status.HTTP_429_TOO_MANY_REQUESTS,
     "too_many_queued": status.HTTP_429_TOO_MANY_REQUESTS,
+    "too_many_checks": status.HTTP_429_TOO_MANY_REQUESTS,
+    "too_fast": status.HTTP_429_TOO_MANY_REQUESTS,
     "task_closed": status.HTTP_409_CONFLICT,
     "device_closed": status.HTTP_409_CONFLICT,
 }

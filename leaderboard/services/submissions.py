@@ -7,11 +7,12 @@ from django.db import transaction
 from leaderboard.live.publish import publish_visibility
 from leaderboard.models import Submission, TaskVersion
 from leaderboard.selectors import estimates
+from leaderboard.selectors.budgets import budget_of
 from leaderboard.selectors.options import device_refusal
 from leaderboard.selectors.specs import spec_of
 from leaderboard.services import budgets, sources
 from leaderboard.services.errors import Refusal
-from leaderboard.services.submission_limits import check_queued
+from leaderboard.services.submission_limits import check_queued, check_rate, check_runs_today, require_room
 from runners.contract.spec import TaskSpec
 from runners.contract.vocabulary import LANGUAGES_OF, DeviceKind, Language, Mode
 from runners.models import Device, Lane
@@ -33,6 +34,7 @@ def submit(
 
     Raises Refusal for everything that is not accepted; its rules are listed in ``services.errors.FIELD_OF``.
     """
+    check_rate(user=user)
     chosen_mode = _mode(mode)
     chosen_language = sources.read_language(language, filename)
     text = sources.read_source(source)
@@ -40,6 +42,11 @@ def submit(
     spec = spec_of(version)
     device = _open_device(device_slug, spec)
     _check_language(chosen_language, device, spec)
+    # Before a stranger's source is parsed; asked again, under locks, when it is entered.
+    require_room(user=user)
+    if chosen_mode != Mode.CHECK:
+        seconds = estimates.reservations(version.spec_id, [device.pk])[device.pk, str(chosen_mode)]
+        budgets.require(budget=budget_of(user, device), seconds=seconds, device=device)
     sources.check_entry_point(text, chosen_language, spec)
     return _enter(user, version, device, chosen_language, chosen_mode, text, is_public)
 
@@ -71,7 +78,9 @@ def _enter(
 ) -> Submission:
     check_queued(user=user)
     spend, seconds = None, 0.0
-    if mode != Mode.CHECK:
+    if mode == Mode.CHECK:
+        check_runs_today(user=user)
+    else:
         spend, budget = budgets.lock(user=user, device=device)
         seconds = estimates.reservations(version.spec_id, [device.pk])[device.pk, str(mode)]
         budgets.require(budget=budget, seconds=seconds, device=device)
