@@ -5,16 +5,16 @@ from typing import Any
 from django.conf import settings
 from django.core.checks import Error, register
 
-_TIERS = ("T0", "T1", "T2", "T3", "T4")
+from runners.sandbox.probe import TIERS
 
 
 @register()
 def tier_is_known(app_configs: Any, **kwargs: Any) -> list[Error]:
-    if settings.REQUIRED_TIER in _TIERS:
+    if settings.REQUIRED_TIER in TIERS:
         return []
     return [
         Error(
-            f"KERNELHUB_REQUIRED_TIER={settings.REQUIRED_TIER!r} is not one of {', '.join(_TIERS)}",
+            f"KERNELHUB_REQUIRED_TIER={settings.REQUIRED_TIER!r} is not one of {', '.join(TIERS)}",
             id="kernelhub.E001",
         )
     ]

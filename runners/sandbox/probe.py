@@ -23,7 +23,9 @@ from runners.sandbox.bounds import Bounds
 from runners.sandbox.spawn import Layers, Plan, spawn
 
 PROVED = "proved"
-_TIERS = ("none", "T0", "T1", "T2")
+#: The tiers that exist, weakest first.
+TIERS = ("T0", "T1", "T2")
+_RANKS = ("none", *TIERS)
 _SECONDS = 20
 
 
@@ -48,9 +50,9 @@ class Probe:
 
 def tier_number(tier: str) -> int:
     """For comparing; raises ValueError for a word that is no tier."""
-    if tier not in _TIERS:
-        raise ValueError(f"{tier!r} is no sandbox tier ({', '.join(_TIERS)})")
-    return _TIERS.index(tier)
+    if tier not in _RANKS:
+        raise ValueError(f"{tier!r} is no sandbox tier ({', '.join(_RANKS)})")
+    return _RANKS.index(tier)
 
 
 @cache

@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[2]
 COMPLETE = {
     "KERNELHUB_PRODUCTION": "1",
@@ -37,10 +39,11 @@ def test_debug_is_refused_in_production() -> None:
     assert "KERNELHUB_DEBUG must be off" in done.stderr
 
 
-def test_an_unknown_tier_is_named() -> None:
-    done = check_deploy(KERNELHUB_REQUIRED_TIER="T9")
+@pytest.mark.parametrize("tier", ["T3", "T9"])
+def test_a_tier_that_no_sandbox_reaches_is_named(tier: str) -> None:
+    done = check_deploy(KERNELHUB_REQUIRED_TIER=tier)
     assert done.returncode != 0
-    assert "T9" in done.stderr
+    assert f"{tier!r} is not one of T0, T1, T2" in done.stderr
 
 
 def test_external_servers_are_taken_from_the_environment() -> None:
