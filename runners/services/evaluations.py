@@ -146,17 +146,6 @@ def take_up_abandoned(*, evaluation: Evaluation, max_attempts: int) -> None:
             )
 
 
-def _held(evaluation: Evaluation) -> QuerySet[Evaluation]:
-    """The row, as long as the same attempt of the same runner holds it."""
-    return Evaluation.objects.filter(
-        pk=evaluation.pk, status=RUNNING, runner=evaluation.runner, attempts=evaluation.attempts
-    )
-
-
-def _waiting() -> dict[str, Any]:
-    return {
-        "status": QUEUED,
-        "runner": None,
 def held_seconds(evaluation: Evaluation) -> float:
     """Seconds that the running attempt has held its device so far, or did until its lease ended.
 
@@ -169,6 +158,17 @@ def held_seconds(evaluation: Evaluation) -> float:
     return max(0.0, (end - evaluation.started_at).total_seconds())
 
 
+def _held(evaluation: Evaluation) -> QuerySet[Evaluation]:
+    """The row, as long as the same attempt of the same runner holds it."""
+    return Evaluation.objects.filter(
+        pk=evaluation.pk, status=RUNNING, runner=evaluation.runner, attempts=evaluation.attempts
+    )
+
+
+def _waiting() -> dict[str, Any]:
+    return {
+        "status": QUEUED,
+        "runner": None,
         "lease_expires_at": None,
         "started_at": None,
         "stage": "",
