@@ -27,7 +27,7 @@ from surrogate.history import History
 Floats = NDArray[np.float64]
 
 #: Outcomes, and groups among them, before anything is learned; until then the prior answers.
-FEWEST, FEWEST_GROUPS = 40, 4
+FEWEST, FEWEST_GROUPS = 40, 3
 _FEWEST_FAILURES = 20
 #: Outcomes beyond this many octaves teach no more than "far off".
 _CLIP = 6.0
@@ -172,10 +172,17 @@ def _regressor(iterations: int = 100) -> _Known:
 
 
 def _groups(outcomes: Sequence[Outcome]) -> list[str]:
-    """What must not be on both sides of a cross-validation: tasks, or kernels where there are few tasks."""
+    """What must not be on both sides of a cross-validation: tasks, else devices, else kernels.
+
+    With few tasks it is a new device that a forecast must be humble about; splitting by kernel there gave
+    spreads far too narrow for one.
+    """
     tasks = [item.request.task.slug for item in outcomes]
     if len(set(tasks)) >= 2 * _FOLDS:
         return tasks
+    devices = [item.request.device.slug for item in outcomes]
+    if len(set(devices)) >= _FOLDS:
+        return devices
     return [
         f"{task} {kernel_digest(item.request.kernel)}" for task, item in zip(tasks, outcomes, strict=True)
     ]
