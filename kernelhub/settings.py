@@ -150,6 +150,7 @@ ACCOUNT_EMAIL_VERIFICATION = "none" if not PRODUCTION else "optional"
 ACCOUNT_USERNAME_MIN_LENGTH = 2
 ACCOUNT_USERNAME_BLACKLIST = ["admin", "kernelhub", "baseline", "reference", "root"]
 ACCOUNT_PREVENT_ENUMERATION = True
+ALLAUTH_TRUSTED_PROXY_COUNT = NUM_PROXIES  # log-in attempts are counted by address
 EMAIL_BACKEND = env.text("EMAIL_BACKEND", "django.core.mail.backends.console.EmailBackend")
 SOCIALACCOUNT_PROVIDERS: dict[str, Any] = {}
 if env.text("GITHUB_CLIENT_ID"):
