@@ -4,9 +4,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
+from pytest_django import Settings
 
 from runners import execution
-from runners.contract.job import DeviceTarget
+from runners.contract.job import DeviceTarget, Job
 from runners.contract.spec import TaskSpec
 from runners.contract.vocabulary import DeviceKind, Language, Mode
 from runners.devices import detect
@@ -57,3 +58,35 @@ def test_a_result_that_cannot_be_stored_ends_the_evaluation(
     assert (evaluation.status, evaluation.verdict) == ("finished", "internal_error")
     assert "could not store" in evaluation.reason
     assert evaluation.device_seconds > 0
+
+
+@pytest.mark.parametrize("mode", Mode)
+@pytest.mark.parametrize(
+    ("ranked_tier", "weak", "ranked", "others"),
+    [
+        ("T2", False, "T2", "T1"),
+        ("T0", False, "T1", "T1"),
+        ("T0", True, "T0", "T0"),
+        ("T2", True, "T2", "T0"),
+    ],
+)
+def test_no_stranger_runs_below_t1_unless_a_setting_says_so(
+    mode: Mode, ranked_tier: str, weak: bool, ranked: str, others: str, settings: Settings
+) -> None:
+    settings.REQUIRED_TIER, settings.ALLOW_WEAK_SANDBOX = ranked_tier, weak
+    assert execution.required_tier(mode) == (ranked if mode == Mode.RANKED else others)
+
+
+def test_every_job_names_the_tier_it_needs(
+    enqueue: Callable[..., Evaluation], make_runner: Callable[[], Runner], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    def note(job: Job, **callbacks: Any) -> Mapping[str, Any]:
+        asked.append(job.required_tier)
+        return {"verdict": "refused", "reason": "too weak", "device_seconds": 0.0}
+
+    enqueue(mode=Mode.TEST)
+    monkeypatch.setattr(execution, "run_job", note)
+    run_one(make_runner())
+    assert asked == ["T1"]

@@ -39,6 +39,12 @@ def test_debug_is_refused_in_production() -> None:
     assert "KERNELHUB_DEBUG must be off" in done.stderr
 
 
+def test_a_weak_sandbox_is_refused_in_production() -> None:
+    done = check_deploy(KERNELHUB_ALLOW_WEAK_SANDBOX="1")
+    assert done.returncode != 0
+    assert "KERNELHUB_ALLOW_WEAK_SANDBOX must be off" in done.stderr
+
+
 @pytest.mark.parametrize("tier", ["T3", "T9"])
 def test_a_tier_that_no_sandbox_reaches_is_named(tier: str) -> None:
     done = check_deploy(KERNELHUB_REQUIRED_TIER=tier)
