@@ -13,7 +13,7 @@ from runners.contract.vocabulary import Mode
 from runners.supervisor.outcome import Ended
 from runners.supervisor.timing import CaseTimer
 
-_LIMITS = ModeLimits(deadline=60, compile=20, call=30, case_timing=1, warm_up=0)
+_LIMITS = ModeLimits(deadline=60, compile=20, call=30, case_timing=30, warm_up=0)
 _NULL = 150e-6  # seconds of an empty batch
 
 
@@ -65,11 +65,11 @@ def _measure(device: _Device, spec: TaskSpec, mode: Mode = Mode.RANKED) -> Timin
 
 
 @pytest.mark.parametrize(("call", "slots"), [(3e-6, 8000), (58e-6, 180), (225e-6, 46), (4e-3, 46)])
-def test_an_honest_time_is_right_within_half_a_percent(call: float, slots: int, spec: TaskSpec) -> None:
+def test_an_honest_time_is_right_within_a_percent(call: float, slots: int, spec: TaskSpec) -> None:
     timing = _measure(_Device(slots, lambda calls: calls * call, call), spec)
 
-    assert timing["seconds"] == pytest.approx(call, rel=0.005)
-    assert (timing["ci_high"] - timing["ci_low"]) / 2 <= 0.005 * timing["seconds"]
+    assert timing["seconds"] == pytest.approx(call, rel=0.01)
+    assert (timing["ci_high"] - timing["ci_low"]) / 2 <= 0.006 * timing["seconds"]
 
 
 def test_long_batches_are_no_longer_than_precision_asks_for(spec: TaskSpec) -> None:
