@@ -77,13 +77,11 @@ INSTALLED_APPS = [
     "django.contrib.sessions",
     "django.contrib.messages",
     "django.contrib.staticfiles",
-    "django.contrib.humanize",
     "allauth",
     "allauth.account",
     "allauth.socialaccount",
     "allauth.socialaccount.providers.github",
     "rest_framework",
-    "django_filters",
     "drf_spectacular",
     "drf_spectacular_sidecar",
     "channels",
@@ -183,7 +181,10 @@ if PRODUCTION:
     SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = True
     SECURE_SSL_REDIRECT = env.flag("KERNELHUB_SSL_REDIRECT", default=True)
     SECURE_HSTS_SECONDS = env.integer("KERNELHUB_HSTS_SECONDS", 31_536_000)
-    SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = True
+    SECURE_HSTS_INCLUDE_SUBDOMAINS = True
+    # Browsers' preload lists are hard to leave again and hold for the whole domain: the operator decides.
+    SECURE_HSTS_PRELOAD = env.flag("KERNELHUB_HSTS_PRELOAD")
+    SILENCED_SYSTEM_CHECKS = ["security.W021"]  # the advice to preload all the same
     if NUM_PROXIES:
         SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 DATA_UPLOAD_MAX_MEMORY_SIZE = 4 * 2**20  # a form carries one source of at most 1 MB, percent-encoded

@@ -52,6 +52,16 @@ def test_a_tier_that_no_sandbox_reaches_is_named(tier: str) -> None:
     assert f"{tier!r} is not one of T0, T1, T2" in done.stderr
 
 
+@pytest.mark.parametrize(("asked", "preload"), [({}, "False"), ({"KERNELHUB_HSTS_PRELOAD": "yes"}, "True")])
+def test_preload_lists_are_joined_on_request_only(asked: dict[str, str], preload: str) -> None:
+    code = "from django.conf import settings as s; print(s.SECURE_HSTS_PRELOAD, s.SECURE_HSTS_SECONDS > 0)"
+    environment = {**os.environ, **COMPLETE, **asked, "DJANGO_SETTINGS_MODULE": "kernelhub.settings"}
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60
+    )
+    assert done.stdout.split() == [preload, "True"], done.stderr
+
+
 def test_external_servers_are_taken_from_the_environment() -> None:
     code = "from django.conf import settings as s; print(s.DATABASES['default']['HOST'], s.REDIS_URL)"
     environment = {
