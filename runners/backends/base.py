@@ -40,7 +40,9 @@ class Workshop(Protocol):
         """What ``store`` kept under ``key`` (64 hex digits)."""
 
     def store(self, key: str, content: bytes) -> None:
-        """Keeps ``content`` for later evaluations, out of any submission's reach."""
+        """Keeps ``content`` for later evaluations, out of any submission's reach; not for ever, and not if it
+        is large.
+        """
 
 
 @dataclass(frozen=True)

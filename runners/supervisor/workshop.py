@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -11,6 +10,7 @@ from runners.backends.base import ToolRun
 from runners.contract.vocabulary import Verdict
 from runners.sandbox.bounds import COMPILER_BOUNDS
 from runners.sandbox.spawn import Layers, Plan
+from runners.supervisor.build_cache import BuildCache
 from runners.supervisor.child import Child, Died
 from runners.supervisor.outcome import Ended
 from runners.supervisor.stop import Stop
@@ -23,7 +23,7 @@ class SandboxedWorkshop:
     """Implements Workshop."""
 
     def __init__(self, data_dir: str, seconds: float, layers: Layers, stop: Stop) -> None:
-        self._cache = Path(data_dir) / "compile-cache"
+        self._cache = BuildCache(Path(data_dir) / "compile-cache")
         self._seconds = seconds
         self._layers = layers
         self._stop = stop
@@ -66,17 +66,10 @@ class SandboxedWorkshop:
             )
 
     def cached(self, key: str) -> bytes | None:
-        try:
-            return (self._cache / key).read_bytes()
-        except FileNotFoundError:
-            return None
+        return self._cache.get(key)
 
     def store(self, key: str, content: bytes) -> None:
-        self._cache.mkdir(mode=0o700, parents=True, exist_ok=True)
-        descriptor, name = tempfile.mkstemp(dir=self._cache)
-        with os.fdopen(descriptor, "wb") as stream:
-            stream.write(content)
-        os.replace(name, self._cache / key)  # whole or not at all, whoever else stores the same
+        self._cache.put(key, content)
 
 
 def _read_back(result: int, lengths: object, wanted: Sequence[str]) -> dict[str, bytes]:
