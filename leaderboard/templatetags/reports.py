@@ -74,6 +74,13 @@ def details(document: Mapping[str, Any]) -> list[tuple[str, Any]]:
 
 
 @register.filter
+def largest(outputs: Sequence[Mapping[str, Any]], name: str) -> float | None:
+    """The largest ``name`` of a case's outputs; None, not finite, is larger than any number."""
+    values = [output.get(name) for output in outputs]
+    return None if None in values else max(float(value) for value in values if value is not None)
+
+
+@register.filter
 def linked_log(log: str) -> SafeString:
     """A compiler's log, escaped, with each place in the submission a link to its source line."""
     return mark_safe(_PLACE.sub(r'<a href="#L-\2">\1</a>', escape(log)))  # noqa: S308 - escaped just now

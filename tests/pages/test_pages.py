@@ -118,6 +118,20 @@ def test_a_failed_run_shows_the_case_and_runs_nothing_of_it(
         assert_clean(html)
 
 
+def test_the_largest_error_is_that_of_all_outputs(
+    client: Client, submit: Callable[..., Submission], finish: Callable[..., Submission], owner: User
+) -> None:
+    outputs = [
+        {"output": "y", "max_abs_error": 1e-9, "max_rel_error": 1e-8},
+        {"output": "z", "max_abs_error": 0.25, "max_rel_error": None},
+    ]
+    test = {"case": "a", "description": "n=5", "hidden": False, "status": "passed", "outputs": outputs}
+    submission = finish(submit(owner), tests=[test])
+    client.force_login(owner)
+    page = client.get(f"/submissions/{submission.pk}/live/").content.decode()
+    assert '<td class="n">2.50e-01</td><td class="n">not finite</td>' in page
+
+
 def test_the_source_is_downloaded_as_text(client: Client, finished: Submission, owner: User) -> None:
     client.force_login(owner)
     response = client.get(f"/submissions/{finished.pk}/source/")
