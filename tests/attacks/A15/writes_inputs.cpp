@@ -1,5 +1,6 @@
 // Tries to write into its read-only inputs by every door, once the benchmark's shape comes.
 #include <cstdint>
+#include <initializer_list>
 #include <cstdio>
 #include <cstring>
 #include <fcntl.h>

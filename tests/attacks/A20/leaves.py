@@ -16,10 +16,11 @@ if libc.shmget(KEY, SIZE, IPC_CREAT | 0o666) >= 0:
 libc.msgget(KEY, IPC_CREAT | 0o666)
 places = ["/tmp", "/dev/shm", "/dev/mqueue", "/var/tmp", "/run", os.path.expanduser("~"), "/kernelhub/runners/harness"]
 places += site.getsitepackages() + ["/usr/lib/python3/dist-packages", "/usr/local/lib"]
-for place in places:
-    path = os.path.join(place, "left-by-a-run.pth")
+paths = sorted({os.path.join(place, "left-by-a-run.pth") for place in places})
+for path in paths:
     if os.path.exists(path):
         print("FOUND", path)
+for path in paths:
     try:
         with open(path, "w") as file:
             file.write("import os\n")

@@ -1,4 +1,4 @@
-"""Searches frames, heap and modules for a reference, an oracle or a seed."""
+"""Searches frames, heap and modules for a reference, an oracle or an expected value."""
 
 import gc
 import sys
@@ -6,7 +6,7 @@ import types
 
 import torch
 
-WORDS = ("reference", "oracle", "expected", "hidden", "seed")
+WORDS = ("reference", "oracle", "expected", "hidden_cases", "wanted")
 
 
 def search():
