@@ -2,20 +2,27 @@
 # mypy: disable-error-code="type-arg"
 """The admin site. What was measured or is content-addressed can be looked at and not changed."""
 
+from collections.abc import Callable
+
 from django.contrib import admin
-from django.db.models import Model
+from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 
 from leaderboard.models import (
     Allowance,
     ApiToken,
+    Audit,
+    BoardState,
     Reservation,
     Score,
+    SiteSpend,
+    SiteState,
     Spend,
     Submission,
     Task,
     TaskVersion,
 )
+from leaderboard.services import reviews
 from runners.models import Device, Evaluation, Kernel, Runner, SpecDocument
 
 
@@ -87,15 +94,77 @@ class SubmissionAdmin(ReadOnlyAdmin):
 
 @admin.register(Score)
 class ScoreAdmin(ReadOnlyAdmin):
-    """Scores can be deleted: a found-out cheat leaves the board that way."""
+    """Scores are released or rejected here; rejecting keeps the row and the reason, deleting does not."""
 
-    list_display = ["version", "device", "user", "baseline", "seconds", "roofline", "created_at"]
-    list_filter = ["version__task", "device"]
-    list_select_related = ["version__task", "device", "user"]
+    list_display = [
+        "version",
+        "device",
+        "user",
+        "baseline",
+        "seconds",
+        "roofline",
+        "standing",
+        "standing_reason",
+        "reviewed_by",
+        "reviewed_at",
+        "created_at",
+    ]
+    list_filter = ["standing", "version__task", "device"]
+    list_select_related = ["version__task", "device", "user", "reviewed_by"]
     search_fields = ["user__username", "submission__id"]
+    actions = ["release", "reject"]
 
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return admin.ModelAdmin.has_delete_permission(self, request, obj)
+
+    def has_review_permission(self, request: HttpRequest) -> bool:
+        return request.user.has_perm("leaderboard.change_score")
+
+    @admin.action(description="Release: let held or withdrawn scores count", permissions=["review"])
+    def release(self, request: HttpRequest, scores: QuerySet[Score]) -> None:
+        self._review(request, scores, reviews.release, "released")
+
+    @admin.action(description="Reject: take scores off their boards", permissions=["review"])
+    def reject(self, request: HttpRequest, scores: QuerySet[Score]) -> None:
+        self._review(request, scores, reviews.reject, "rejected")
+
+    def _review(
+        self, request: HttpRequest, scores: QuerySet[Score], decide: Callable[..., bool], word: str
+    ) -> None:
+        chosen = list(scores.select_related("submission__evaluation"))
+        done = [score for score in chosen if decide(reviewer=request.user, score=score)]
+        for score in done:
+            self.log_change(request, score, f"{word} after review")
+        self.message_user(request, f"{len(done)} of {len(chosen)} scores {word}.")
+
+
+@admin.register(Audit)
+class AuditAdmin(ReadOnlyAdmin):
+    list_display = ["submission", "evaluation", "outcome", "runs", "created_at"]
+    list_filter = ["outcome"]
+    list_select_related = ["submission", "evaluation"]
+
+
+@admin.register(BoardState)
+class BoardStateAdmin(ReadOnlyAdmin):
+    list_display = ["version", "device", "seq"]
+    list_select_related = ["version__task", "device"]
+
+
+@admin.register(SiteState)
+class SiteStateAdmin(admin.ModelAdmin):
+    """The read-only switch and the spend breaker of the whole site; one row."""
+
+    list_display = ["__str__", "reason", "device_seconds_per_day", "changed_at"]
+    fields = ["is_read_only", "reason", "device_seconds_per_day"]
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return super().has_add_permission(request) and not SiteState.objects.exists()
+
+
+@admin.register(SiteSpend)
+class SiteSpendAdmin(ReadOnlyAdmin):
+    list_display = ["day", "reserved_seconds", "spent_seconds"]
 
 
 @admin.register(Allowance)

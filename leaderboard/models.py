@@ -3,6 +3,7 @@
 import uuid
 
 from django.conf import settings
+from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.models import F, Q
 
@@ -93,8 +94,20 @@ class Submission(models.Model):
         return f"{self.mode} of {self.version_id} by {self.user_id or self.baseline}"
 
 
+class Standing(models.TextChoices):
+    """Whether a score counts. Only ranked ones hold a place."""
+
+    RANKED = "ranked", "ranked"
+    AUDITING = "auditing", "being audited"  # would be first, once a second run agreed
+    HELD = "held", "held for review"  # too good to be believed without a person
+    WITHDRAWN = "withdrawn", "withdrawn"
+
+
 class Score(models.Model):
-    """The ranked outcome of a submission. Written once, in the transaction that stores the result."""
+    """The ranked outcome of a submission, written in the transaction that stores the result.
+
+    Its numbers change once at most: to those of the audit, where that was slower.
+    """
 
     submission = models.OneToOneField(Submission, on_delete=models.CASCADE, related_name="score")
     version = models.ForeignKey(TaskVersion, on_delete=models.PROTECT, related_name="scores")
@@ -110,6 +123,13 @@ class Score(models.Model):
     roofline = models.FloatField(
         null=True, blank=True
     )  # geometric mean of floor ÷ time, 1.0 = at the ceiling
+    standing = models.CharField(max_length=16, choices=Standing, default=Standing.RANKED)
+    #: Why it is held or withdrawn, one sentence for its owner and staff.
+    standing_reason = models.CharField(max_length=500, blank=True, default="")
+    reviewed_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    reviewed_at = models.DateTimeField(null=True, blank=True)  # when a person released or rejected it
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -123,6 +143,39 @@ class Score(models.Model):
 
     def __str__(self) -> str:
         return f"{self.seconds:.3e} s"
+
+
+class Audit(models.Model):
+    """The second measurement of an entry that would be first, in a fresh sandbox with new seeds."""
+
+    class Outcome(models.TextChoices):
+        PENDING = "pending"
+        CONFIRMED = "confirmed"
+        FAILED = "failed"
+
+    submission = models.OneToOneField(Submission, on_delete=models.CASCADE, related_name="audit")
+    #: The newest run.
+    evaluation = models.OneToOneField(Evaluation, on_delete=models.PROTECT, related_name="audit")
+    outcome = models.CharField(max_length=16, choices=Outcome, default=Outcome.PENDING)
+    runs = models.PositiveSmallIntegerField(default=1)  # a run that was disturbed is repeated
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return f"{self.outcome} audit of {self.submission_id}"
+
+
+class BoardState(models.Model):
+    """One board. Whoever changes who stands on it locks this row, so that changes come one by one."""
+
+    version = models.ForeignKey(TaskVersion, on_delete=models.CASCADE, related_name="boards")
+    device = models.ForeignKey(Device, on_delete=models.CASCADE, related_name="boards")
+    seq = models.PositiveBigIntegerField(default=0)  # grows with every change; live frames carry it
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["version", "device"], name="board_state_once")]
+
+    def __str__(self) -> str:
+        return f"board {self.version_id} on {self.device_id}, change {self.seq}"
 
 
 class Allowance(models.Model):
@@ -160,6 +213,47 @@ class Spend(models.Model):
 
     def __str__(self) -> str:
         return f"{self.spent_seconds:.1f} s on {self.day}"
+
+
+class SiteSpend(models.Model):
+    """What everybody used of all devices on one UTC day: people's runs, baselines and audits."""
+
+    day = models.DateField(unique=True)
+    reserved_seconds = models.FloatField(default=0)
+    spent_seconds = models.FloatField(default=0)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                name="site_spend_not_negative", condition=Q(reserved_seconds__gte=0, spent_seconds__gte=0)
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.spent_seconds:.1f} s on {self.day}"
+
+
+class SiteState(models.Model):
+    """What an operator switches for the whole site. There is one row at most, number 1."""
+
+    id = models.PositiveSmallIntegerField(primary_key=True, default=1, editable=False)
+    is_read_only = models.BooleanField(default=False, help_text="Refuses submissions; pages stay.")
+    reason = models.CharField(max_length=300, blank=True, default="", help_text="Shown on every page.")
+    device_seconds_per_day = models.PositiveIntegerField(
+        null=True, blank=True, help_text="All users and devices together; empty for the setting."
+    )
+    changed_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        verbose_name_plural = "site state"
+        constraints = [models.CheckConstraint(name="site_state_once", condition=Q(id=1))]
+
+    def __str__(self) -> str:
+        return "read-only" if self.is_read_only else "open"
+
+    def clean(self) -> None:
+        if self.is_read_only and not self.reason.strip():
+            raise ValidationError({"reason": "Say why: every visitor reads it."})
 
 
 class Reservation(models.Model):

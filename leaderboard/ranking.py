@@ -20,11 +20,14 @@ class Entry(Generic[T]):
     ci_high: float
     created_at: datetime
     item: T
+    is_pending: bool = False  # not confirmed yet: stands in the order without a rank
 
 
 @dataclass(frozen=True)
 class Place(Generic[T]):
-    """Where an entry stands. ``rank`` is None for baselines; ``tied`` means the rank is shared."""
+    """Where an entry stands. ``rank`` is None for baselines and pending ones; ``tied`` means that the rank is
+    shared.
+    """
 
     rank: int | None
     tied: bool
@@ -34,17 +37,24 @@ class Place(Generic[T]):
 def rank(entries: Iterable[Entry[T]]) -> list[Place[T]]:
     """The board, fastest first: the best entry of each entrant, with ranks.
 
+    A pending entry takes nothing from anybody: it stands beside the best confirmed one of its entrant, and
+    the ranks are what they would be without it. It is left out where its entrant has a faster confirmed one.
+
     An entry whose 95 % interval overlaps that of the leader of its group shares the leader's rank, as the
     measurements can't tell them apart. The entry after a group has rank 1 + number of ranked entries before.
     Equal times go to the earlier entry.
     """
-    best: dict[Hashable, Entry[T]] = {}
+    confirmed: set[Hashable] = set()
+    pending: set[Hashable] = set()
+    ordered: list[Entry[T]] = []
     for entry in sorted(entries, key=_order):
-        best.setdefault(entry.entrant, entry)
-    ordered = list(best.values())
+        if entry.entrant in confirmed or (entry.is_pending and entry.entrant in pending):
+            continue
+        (pending if entry.is_pending else confirmed).add(entry.entrant)
+        ordered.append(entry)
     groups: list[list[Entry[T]]] = []
     for entry in ordered:
-        if entry.is_baseline:
+        if entry.is_baseline or entry.is_pending:
             continue
         if groups and _overlap(groups[-1][0], entry):
             groups[-1].append(entry)
@@ -57,7 +67,9 @@ def rank(entries: Iterable[Entry[T]]) -> list[Place[T]]:
             places[entry.entrant] = (before + 1, len(group) > 1)
         before += len(group)
     unranked: tuple[None, bool] = (None, False)
-    placed = [(entry, places.get(entry.entrant, unranked)) for entry in ordered]
+    placed = [
+        (entry, unranked if entry.is_pending else places.get(entry.entrant, unranked)) for entry in ordered
+    ]
     return [Place(number, tied, entry) for entry, (number, tied) in placed]
 
 

@@ -4,10 +4,12 @@ from typing import Any
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models.signals import post_delete
 from django.dispatch import receiver
 
 from leaderboard.live import publish
-from leaderboard.services import baselines, budgets, scores
+from leaderboard.models import Score
+from leaderboard.services import audits, baselines, budgets, scores, site_budget
 from runners.models import Device, Evaluation
 from runners.signals import device_registered, evaluation_finished, evaluation_progressed
 
@@ -15,17 +17,25 @@ from runners.signals import device_registered, evaluation_finished, evaluation_p
 @receiver(evaluation_finished)
 def on_finished(evaluation: Evaluation, **_: Any) -> None:
     """Settle and score in the transaction that stores the result; tell the pages once it is committed."""
-    budgets.settle(evaluation=evaluation)
-    score = scores.record(evaluation=evaluation)
+    if budgets.settle(evaluation=evaluation) is None:
+        site_budget.add(seconds=evaluation.device_seconds)  # a baseline, an audit: nobody's, but spent
+    scores.record(evaluation=evaluation)
+    audits.conclude(evaluation=evaluation)
     transaction.on_commit(lambda: publish.publish_evaluation(evaluation))
-    if score is not None:
-        transaction.on_commit(lambda: publish.publish_board(score))
 
 
 @receiver(evaluation_progressed)
 def on_progressed(evaluation: Evaluation, **_: Any) -> None:
     # After commit, so that a page that answers the doorbell finds what it was rung for.
     transaction.on_commit(lambda: publish.publish_evaluation(evaluation))
+
+
+@receiver(post_delete, sender=Score)
+def on_score_deleted(instance: Score, **_: Any) -> None:
+    # Whoever leads now may never have been audited. After commit, as the whole board must be seen.
+    transaction.on_commit(
+        lambda: audits.look_at_board(version_id=instance.version_id, device_id=instance.device_id)
+    )
 
 
 @receiver(device_registered)

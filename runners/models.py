@@ -78,6 +78,7 @@ class Lane(models.IntegerChoices):
     """Who goes first on a device's queue; smaller is sooner."""
 
     CHECK = 0
+    AUDIT = 5  # somebody waits to be first
     PERSON = 10
     SEARCH = 20
     BASELINE = 30

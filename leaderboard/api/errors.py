@@ -25,6 +25,8 @@ _STATUS = {
     "too_many_queued": status.HTTP_429_TOO_MANY_REQUESTS,
     "too_many_checks": status.HTTP_429_TOO_MANY_REQUESTS,
     "too_fast": status.HTTP_429_TOO_MANY_REQUESTS,
+    "site_budget_spent": status.HTTP_429_TOO_MANY_REQUESTS,
+    "site_read_only": status.HTTP_503_SERVICE_UNAVAILABLE,
     "task_closed": status.HTTP_409_CONFLICT,
     "device_closed": status.HTTP_409_CONFLICT,
 }

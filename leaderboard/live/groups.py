@@ -16,7 +16,7 @@ class SubmissionFrame(TypedDict):
 
 
 class BoardFrame(TypedDict):
-    seq: int  # number of the newest score on the board
+    seq: int  # number of the newest change of the board
 
 
 def submission_group(submission_id: UUID) -> str:

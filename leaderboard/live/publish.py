@@ -9,7 +9,7 @@ from channels.layers import get_channel_layer
 
 from leaderboard.live.coalesce import Coalescer
 from leaderboard.live.groups import board_group, submission_frame, submission_group
-from leaderboard.models import Score, Submission
+from leaderboard.models import BoardState, Submission
 from runners.models import Evaluation, EvaluationStatus
 
 logger = logging.getLogger(__name__)
@@ -32,10 +32,10 @@ def publish_evaluation(evaluation: Evaluation) -> None:
         _frames.offer(group, lambda: _send(group, message))
 
 
-def publish_board(score: Score) -> None:
-    """Tell the pages of a board that it has a new score."""
-    group = board_group(score.version.task_id, score.device_id)
-    _send(group, {"type": "frame", "frame": {"seq": score.pk}})
+def publish_board(board: BoardState) -> None:
+    """Tell the pages of a board that it changed."""
+    group = board_group(board.version.task_id, board.device_id)
+    _send(group, {"type": "frame", "frame": {"seq": board.seq}})
 
 
 def publish_visibility(submission: Submission) -> None:

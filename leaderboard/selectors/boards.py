@@ -8,7 +8,7 @@ from uuid import UUID
 from django.db.models import F, Min, QuerySet, Window
 from django.db.models.expressions import RowRange
 
-from leaderboard.models import Baseline, Score, TaskVersion
+from leaderboard.models import Baseline, BoardState, Score, Standing, TaskVersion
 from leaderboard.ranking import Entry, Place, rank, speedup
 from leaderboard.selectors.specs import spec_of
 from leaderboard.selectors.viewers import Viewer, may_see
@@ -33,7 +33,7 @@ class CaseCell:
 
 @dataclass(frozen=True)
 class BoardRow:
-    rank: int | None  # None for baselines
+    rank: int | None  # None for baselines and while being audited
     tied: bool  # the rank is shared: the intervals overlap
     username: str | None
     baseline: str  # "", "eager" or "compiled"
@@ -47,6 +47,7 @@ class BoardRow:
     submission_visible: bool  # whether the viewer may follow the link
     language: str
     created_at: datetime
+    standing: str  # "ranked" or "auditing"
     cells: dict[str, CaseCell]  # the same as ``cases``, by case name
 
 
@@ -57,7 +58,7 @@ class Board:
     cases: list[CaseColumn]
     rows: list[BoardRow]
     total: int  # ranked entries, baselines apart
-    seq: int  # number of the newest score; live frames carry it
+    seq: int  # number of the newest change; live frames carry it
 
 
 @dataclass(frozen=True)
@@ -87,9 +88,9 @@ def board(version: TaskVersion, device: Device, viewer: Viewer = None) -> Board:
 
 
 def board_seq(version: TaskVersion, device: Device) -> int:
-    """Number of the newest score on a board, 0 while it is empty."""
-    newest = Score.objects.filter(version=version, device=device).order_by("-pk").values_list("pk", flat=True)
-    return newest.first() or 0
+    """Number of the newest change of a board, 0 while it is empty."""
+    state = BoardState.objects.filter(version=version, device=device).values_list("seq", flat=True)
+    return state.first() or 0
 
 
 def case_columns(version: TaskVersion, device: Device) -> list[CaseColumn]:
@@ -98,15 +99,18 @@ def case_columns(version: TaskVersion, device: Device) -> list[CaseColumn]:
 
 
 def best_scores() -> QuerySet[Score]:
-    """The best score per version, device and entrant. Narrow it with ``filter`` before use.
+    """The best score per version, device, entrant and standing. Narrow it with ``filter`` before use.
 
-    The database only thins out what ``ranking.rank`` would thin out itself, by the same order.
+    Held and withdrawn scores are left out. The database only thins out what ``ranking.rank`` would thin out
+    itself, by the same order.
     """
+    order = ("version_id", "device_id", "user_id", "baseline", "standing")
     return (
-        Score.objects.select_related("user", "submission__kernel")
+        Score.objects.filter(standing__in=[Standing.RANKED, Standing.AUDITING])
+        .select_related("user", "submission__kernel")
         .defer("submission__kernel__source")
-        .order_by("version_id", "device_id", "user_id", "baseline", "seconds", "created_at", "pk")
-        .distinct("version_id", "device_id", "user_id", "baseline")
+        .order_by(*order, "seconds", "created_at", "pk")
+        .distinct(*order)
     )
 
 
@@ -119,6 +123,7 @@ def entry_of(score: Score) -> Entry[Score]:
         ci_high=score.ci_high,
         created_at=score.created_at,
         item=score,
+        is_pending=score.standing == Standing.AUDITING,
     )
 
 
@@ -133,11 +138,11 @@ def history(version: TaskVersion, device: Device) -> list[HistoryPoint]:
 
 
 def record_scores() -> QuerySet[Score]:
-    """Scores with ``previous``: the best seconds of earlier ones on the same board, or None.
+    """Ranked scores with ``previous``: the best seconds of earlier ones on the same board, or None.
 
     People and baselines are compared among themselves. Later filters may leave out whole boards only.
     """
-    return Score.objects.annotate(
+    return Score.objects.filter(standing=Standing.RANKED).annotate(
         previous=Window(
             Min("seconds"),
             partition_by=[F("version_id"), F("device_id"), F("baseline")],
@@ -177,5 +182,6 @@ def _row(place: Place[Score], columns: list[CaseColumn], anchor: Score | None, v
         submission_visible=may_see(score.submission, viewer),
         language=score.submission.kernel.language,
         created_at=score.created_at,
+        standing=score.standing,
         cells=cells,
     )

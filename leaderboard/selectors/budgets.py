@@ -2,14 +2,14 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import date, datetime
 
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.db.models import Q
-from django.utils import timezone
 
 from leaderboard.models import Allowance, Spend
+from leaderboard.selectors.days import refill_time, today
 from runners.models import Device
 
 
@@ -22,15 +22,6 @@ class Budget:
     reserved: float  # held for queued and running work
     left: float  # never negative
     refills_at: datetime
-
-
-def today() -> date:
-    """Budget days are UTC days, the same for everyone."""
-    return timezone.now().astimezone(UTC).date()
-
-
-def refill_time(day: date) -> datetime:
-    return datetime.combine(day + timedelta(days=1), time(), UTC)
 
 
 def budget_of(user: User, device: Device) -> Budget:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from django.db.models import Count, F, Prefetch, Q, QuerySet
 
-from leaderboard.models import Score, Task, TaskVersion
+from leaderboard.models import Score, Standing, Task, TaskVersion
 from leaderboard.selectors.boards import previous_of, record_scores
 from leaderboard.selectors.devices import DeviceStatus, device_statuses
 from leaderboard.selectors.viewers import Viewer, may_see
@@ -66,7 +66,7 @@ def task_cards() -> list[TaskCard]:
     )
     leaders: dict[int, list[Leader]] = defaultdict(list)
     fastest = (
-        Score.objects.filter(version__is_current=True)
+        Score.objects.filter(version__is_current=True, standing=Standing.RANKED)
         .select_related("device", "user")
         .order_by("version_id", "device_id", "seconds", "created_at", "pk")
         .distinct("version_id", "device_id")
@@ -75,7 +75,7 @@ def task_cards() -> list[TaskCard]:
         username = score.user.get_username() if score.user else None
         leaders[score.version_id].append(Leader(score.device, username, score.baseline, score.seconds))
     entries = dict(
-        Score.objects.filter(version__is_current=True, user__isnull=False)
+        Score.objects.filter(version__is_current=True, user__isnull=False, standing=Standing.RANKED)
         .order_by()
         .values_list("version_id")
         .annotate(number=Count("user_id", distinct=True))

@@ -6,7 +6,9 @@ from django.db.models import F
 from django.db.models.functions import Greatest
 
 from leaderboard.models import Reservation, Spend
-from leaderboard.selectors.budgets import Budget, allowances_of, make_budget, today
+from leaderboard.selectors.budgets import Budget, allowances_of, make_budget
+from leaderboard.selectors.days import today
+from leaderboard.services import site_budget
 from leaderboard.services.errors import Refusal
 from runners.models import Device, Evaluation
 
@@ -34,7 +36,11 @@ def require(*, budget: Budget, seconds: float, device: Device) -> None:
 
 @transaction.atomic
 def reserve(*, spend: Spend, evaluation: Evaluation, seconds: float) -> Reservation:
-    """Hold ``seconds`` of a locked ``spend`` for ``evaluation``."""
+    """Hold ``seconds`` of a locked ``spend`` and of the site's day for ``evaluation``.
+
+    Raises Refusal site_budget_spent. Lock order everywhere: evaluation, spend, site's day, board.
+    """
+    site_budget.reserve(day=spend.day, seconds=seconds)
     Spend.objects.filter(pk=spend.pk).update(reserved_seconds=F("reserved_seconds") + seconds)
     return Reservation.objects.create(evaluation=evaluation, spend=spend, seconds=seconds)
 
@@ -46,7 +52,7 @@ def settle(*, evaluation: Evaluation) -> float | None:
     Safe to call twice: the delete decides who settles, and only one caller deletes the row. Seconds go to
     the day on which they were reserved, also when the run ended on the next.
     """
-    reservation = Reservation.objects.filter(evaluation=evaluation).first()
+    reservation = Reservation.objects.filter(evaluation=evaluation).select_related("spend").first()
     if reservation is None or not Reservation.objects.filter(pk=reservation.pk).delete()[0]:
         return None
     spent = max(0.0, evaluation.device_seconds)
@@ -55,4 +61,5 @@ def settle(*, evaluation: Evaluation) -> float | None:
         reserved_seconds=Greatest(F("reserved_seconds") - reservation.seconds, 0.0),
         spent_seconds=F("spent_seconds") + spent,
     )
+    site_budget.settle(day=reservation.spend.day, reserved=reservation.seconds, spent=spent)
     return spent

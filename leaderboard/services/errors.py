@@ -28,7 +28,8 @@ FIELD_OF = {
 
 
 class Refusal(Exception):
-    """A rule was broken. Nothing was stored.
+    """A rule was broken. Nothing was stored. Rules beside those of FIELD_OF are about no field:
+    too_many_queued, site_read_only, site_budget_spent.
 
     ``rule`` is a stable word for programs, ``message`` one sentence for people, ``line`` the source's line
     at fault, counted from 1, where there is one.

@@ -1,11 +1,10 @@
 """Scores: the ranked outcome of a submission."""
 
 import logging
-import math
-from collections.abc import Mapping
-from typing import Any
 
-from leaderboard.models import Score, Submission
+from leaderboard.models import Score, Standing, Submission
+from leaderboard.services import audits, boards
+from leaderboard.trust import below_floor, measured_of
 from runners.contract.vocabulary import Mode, Verdict
 from runners.models import Evaluation
 
@@ -13,39 +12,45 @@ logger = logging.getLogger(__name__)
 
 
 def record(*, evaluation: Evaluation) -> Score | None:
-    """Write the score of a ranked evaluation that passed; None for every other.
+    """Write the score of a submission's ranked evaluation that passed; None for every other.
 
-    Runs in the transaction that stores the result. Safe to call twice: a submission has at most one score.
+    A time below the device's ceilings is held for a person, and one that would be first is audited before it
+    counts. Runs in the transaction that stores the result. Safe to call twice: a submission has at most one
+    score.
     """
     if evaluation.mode != Mode.RANKED or evaluation.verdict != Verdict.PASSED:
         return None
-    document: Mapping[str, Any] = evaluation.result or {}
-    measured = document.get("score")
     submission = Submission.objects.filter(evaluation=evaluation).first()
-    if submission is None or not measured:
+    if submission is None:
         return None
-    seconds, ci_low, ci_high = (float(measured[key]) for key in ("seconds", "ci_low", "ci_high"))
-    if not (math.isfinite(seconds) and math.isfinite(ci_high) and seconds > 0 and ci_low > 0):
-        # A raised error would undo the verdict and have the run repeated; a time of zero must not be ranked.
-        logger.error("evaluation %s passed with the impossible time %r s", evaluation.pk, seconds)
+    document = evaluation.result or {}
+    measured = measured_of(document)
+    if measured is None:
+        if document.get("score"):
+            # A raised error would undo the verdict and have the run repeated; this must not be ranked.
+            logger.error("evaluation %s passed with impossible times", evaluation.pk)
         return None
-    score, _ = Score.objects.get_or_create(
+    # Two entries may reach the top at once: the second must see the first.
+    board = boards.lock(version_id=submission.version_id, device_id=submission.device_id)
+    # A baseline holds no rank; were it held back, every speed-up would be gone with it.
+    doubt = "" if submission.baseline else below_floor(measured)
+    score, is_new = Score.objects.get_or_create(
         submission=submission,
         defaults={
             "version_id": submission.version_id,
             "device_id": submission.device_id,
             "user_id": submission.user_id,
             "baseline": submission.baseline,
-            "seconds": seconds,
-            # Rounding may put the mean a hair outside its interval, which the table refuses.
-            "ci_low": min(ci_low, seconds),
-            "ci_high": max(ci_high, seconds),
-            "roofline": measured.get("roofline"),
-            "cases": [
-                {key: timing.get(key) for key in ("case", "seconds", "ci_low", "ci_high", "floor_seconds")}
-                for timing in document.get("benchmarks", [])
-                if timing.get("seconds") is not None
-            ],
+            "seconds": measured.seconds,
+            "ci_low": measured.ci_low,
+            "ci_high": measured.ci_high,
+            "roofline": measured.roofline,
+            "cases": list(measured.cases),
+            "standing": Standing.HELD if doubt else Standing.RANKED,
+            "standing_reason": doubt,
         },
     )
+    if is_new:
+        audits.audit_leaders(board=board)
+        boards.note_change(board=board)
     return score

@@ -10,7 +10,7 @@ from leaderboard.selectors import estimates
 from leaderboard.selectors.budgets import budget_of
 from leaderboard.selectors.options import device_refusal
 from leaderboard.selectors.specs import spec_of
-from leaderboard.services import budgets, sources
+from leaderboard.services import budgets, site_mode, sources
 from leaderboard.services.errors import Refusal
 from leaderboard.services.submission_limits import check_queued, check_rate, check_runs_today, require_room
 from runners.contract.spec import TaskSpec
@@ -76,6 +76,7 @@ def _enter(
     text: str,
     is_public: bool,
 ) -> Submission:
+    site_mode.require_open()
     check_queued(user=user)
     spend, seconds = None, 0.0
     if mode == Mode.CHECK:

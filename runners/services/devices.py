@@ -1,17 +1,22 @@
 """Registering devices and the processes that serve them."""
 
+import logging
 import os
 import socket
 from collections.abc import Mapping
 from typing import Any
 
 import psutil
+from django.db import transaction
 from django.utils import timezone
 
 from runners.devices import DetectedDevice
 from runners.models import Device, Runner
+from runners.services.queue import ring
 from runners.services.sweeping import release_runner
 from runners.signals import device_registered
+
+logger = logging.getLogger(__name__)
 
 
 def register_device(*, detected: DetectedDevice) -> Device:
@@ -49,6 +54,30 @@ def register_runner(*, device: Device | None, tier: str, layers: Mapping[str, st
     if device is not None:
         device_registered.send(sender=Device, device=device)
     return runner
+
+
+def quarantine(*, device: Device, reason: str) -> bool:
+    """Give the device no more work until a person releases it; its queue is kept, and people read the reason.
+
+    False when it was quarantined already: the first reason stays.
+    """
+    words = " ".join(reason.split())[:300]
+    if not words:
+        raise ValueError("a quarantine needs a reason: people are told it")
+    quarantined = Device.objects.filter(pk=device.pk, quarantine_reason="").update(quarantine_reason=words)
+    if quarantined:
+        logger.error("%s is quarantined: %s", device.slug, words)
+    return bool(quarantined)
+
+
+@transaction.atomic
+def release(*, device: Device) -> bool:
+    """Give the device work again, beginning with what waited. False when it was not quarantined."""
+    held = Device.objects.filter(pk=device.pk).exclude(quarantine_reason="")
+    released = held.update(quarantine_reason="")
+    if released:
+        transaction.on_commit(lambda: ring(device.slug), robust=True)
+    return bool(released)
 
 
 def heartbeat(*, runner: Runner) -> None:

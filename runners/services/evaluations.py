@@ -10,7 +10,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import F, QuerySet
+from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
 from runners.contract import progress
@@ -40,11 +40,15 @@ def enqueue(*, kernel: Kernel, spec: SpecDocument, device: Device, mode: Mode, l
 
 
 def claim_next(*, queue: str, runner: Runner) -> Evaluation | None:
-    """The next waiting evaluation of ``queue``, now leased to ``runner``; None when nothing waits."""
+    """The next waiting evaluation of ``queue``, now leased to ``runner``; None when nothing waits.
+
+    Nothing is taken for a quarantined device, save compile-only work, which does not touch it.
+    """
     with transaction.atomic():
         waiting = (
-            Evaluation.objects.select_for_update(skip_locked=True)
+            Evaluation.objects.select_for_update(skip_locked=True, of=("self",))
             .filter(queue=queue, status=QUEUED)
+            .filter(Q(queue=CHECK_QUEUE) | Q(device__quarantine_reason=""))
             .order_by("lane", "queued_at")
             .values_list("pk", flat=True)
             .first()
@@ -120,6 +124,13 @@ def request_cancel(*, evaluation: Evaluation) -> bool:
             evaluation_progressed.send(sender=Evaluation, evaluation=evaluation)
             return True
         return _finish(queued, verdict=Verdict.CANCELLED, reason="Cancelled before it started.")
+
+
+def note_change(*, evaluation: Evaluation) -> None:
+    """What is told of a finished evaluation has changed elsewhere: pages that show it read it again."""
+    Evaluation.objects.filter(pk=evaluation.pk).update(seq=F("seq") + 1)
+    evaluation.refresh_from_db(fields=["seq"])
+    evaluation_progressed.send(sender=Evaluation, evaluation=evaluation)
 
 
 def take_up_abandoned(*, evaluation: Evaluation, max_attempts: int) -> None:

@@ -8,12 +8,12 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from leaderboard.catalog.loader import CatalogTask
-from leaderboard.models import Submission, Task, TaskVersion
+from leaderboard.models import Audit, Submission, Task, TaskVersion
 from leaderboard.services import submissions, tasks
 from runners.contract.parse import parse_task
 from runners.contract.spec import TaskSpec
 from runners.contract.vocabulary import DeviceKind, Verdict
-from runners.models import Device, EvaluationStatus, Runner
+from runners.models import Device, Evaluation, EvaluationStatus, Runner
 from runners.services import evaluations
 
 REFERENCE = "def reference(x):\n    return x * 2\n"
@@ -138,18 +138,26 @@ def result_document(
     } | changes
 
 
+def finish_evaluation(runner: Runner, evaluation: Evaluation, result: dict[str, Any]) -> None:
+    """Run an evaluation to its end through the same services as a runner; those before it stay taken."""
+    while evaluation.status != EvaluationStatus.RUNNING:
+        claimed = evaluations.claim_next(queue=evaluation.queue, runner=runner)
+        assert claimed is not None
+        if claimed.pk == evaluation.pk:
+            evaluation = claimed
+    assert evaluations.finish(evaluation=evaluation, result=result)
+
+
 @pytest.fixture
 def finish(runner: Runner) -> Callable[..., Submission]:
-    """Run a submission to its end through the same services as a runner does."""
+    """Run a submission to its end, and unless ``audit`` is false its audit, if one is due, to the same."""
 
-    def make(submission: Submission, seconds: float = 1e-3, **changes: Any) -> Submission:
-        evaluation = submission.evaluation
-        while evaluation.status != EvaluationStatus.RUNNING:
-            claimed = evaluations.claim_next(queue=evaluation.queue, runner=runner)
-            assert claimed is not None
-            if claimed.pk == evaluation.pk:
-                evaluation = claimed
-        assert evaluations.finish(evaluation=evaluation, result=result_document(seconds, **changes))
+    def make(
+        submission: Submission, seconds: float = 1e-3, *, audit: bool = True, **changes: Any
+    ) -> Submission:
+        finish_evaluation(runner, submission.evaluation, result_document(seconds, **changes))
+        if audit and (due := Audit.objects.filter(submission=submission).first()):
+            finish_evaluation(runner, due.evaluation, result_document(seconds, **changes))
         return Submission.objects.select_related("evaluation").get(pk=submission.pk)
 
     return make

@@ -11,7 +11,7 @@ from django.test import Client
 
 from leaderboard.models import Allowance, ApiToken, Reservation, Score, Spend, Submission
 from leaderboard.selectors.budgets import budget_of
-from leaderboard.services import tokens
+from leaderboard.services import site_mode, tokens
 from runners.models import Device, Evaluation, Kernel, Runner, SpecDocument
 
 PLAIN = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
@@ -33,6 +33,7 @@ def everything(
     submit(owner)
     tokens.create(user=owner, name="laptop", scopes=["read"])
     Allowance.objects.create(user=owner, device=device, seconds_per_day=5)
+    site_mode.reopen()
 
 
 def test_every_model_of_ours_is_there(chief: Client, everything: None) -> None:
