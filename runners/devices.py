@@ -5,7 +5,7 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -39,10 +39,20 @@ def detect() -> list[DetectedDevice]:
     return [_cpu(), *_gpus()]
 
 
-def _cpu() -> DetectedDevice:
+def measured_cores() -> tuple[int, ...]:
+    """Cores on which submissions run. The first is left to the site, the supervisors and the compilers."""
     usable = tuple(sorted(os.sched_getaffinity(0)))
-    # The first core is left to the site and the supervisor, so that they do not run on the measured ones.
-    cores = usable[1:] if len(usable) > 1 else usable
+    return usable[1:] or usable
+
+
+def cores_beside(measured: Sequence[int] = ()) -> tuple[int, ...]:
+    """Cores of this process besides ``measured``, or besides ``measured_cores()``; all where none is left."""
+    usable = os.sched_getaffinity(0)
+    return tuple(sorted(usable - set(measured or measured_cores()) or usable))
+
+
+def _cpu() -> DetectedDevice:
+    cores = measured_cores()
     model = _processor_name()
     count = f"{len(cores)} core{'s' if len(cores) != 1 else ''}"
     facts = {
@@ -89,7 +99,6 @@ def _gpus() -> list[DetectedDevice]:
 def _gpu(row: list[str]) -> DetectedDevice:
     values = dict(zip(_GPU_FIELDS, row, strict=True))
     name = values["name"].removeprefix("NVIDIA ")
-    cores = tuple(sorted(os.sched_getaffinity(0)))
     facts = {
         "model": name,
         "driver": values["driver_version"],
@@ -98,7 +107,7 @@ def _gpu(row: list[str]) -> DetectedDevice:
         "uuid": values["uuid"],
     }
     slug = f"cuda-{_slug(name)}"
-    return DetectedDevice(slug, DeviceKind.CUDA, name, int(values["index"]), cores[1:] or cores, facts)
+    return DetectedDevice(slug, DeviceKind.CUDA, name, int(values["index"]), measured_cores(), facts)
 
 
 def _slug(text: str) -> str:

@@ -28,7 +28,8 @@ def main() -> None:
         binds = [(path, place) for path, (_, place) in zip(staged, binds, strict=True)]
     if plan["cores"]:
         os.sched_setaffinity(0, plan["cores"])
-    privileges.raise_priority()
+    if plan["before_others"]:
+        privileges.raise_priority()
     os.chdir("/" if plan["bwrap"] else plan["directory"])
     privileges.drop_root()
     privileges.no_new_privileges()

@@ -38,6 +38,7 @@ class Plan:
     bounds: Bounds
     layers: Layers = field(default_factory=Layers)
     cores: Sequence[int] = ()
+    before_others: bool = True  # at a raised priority where we may: for what is measured
     packages: bool = False  # third-party Python packages (torch) are visible
     devices: Sequence[str] = ()  # device nodes let through
     more_paths: Sequence[str] = ()  # further read-only paths, at their own place
@@ -133,6 +134,7 @@ def _document(plan: Plan, bwrap: str | None, control: int, directory: str) -> di
         "binds": binds,
         "devices": list(plan.devices),
         "cores": list(plan.cores),
+        "before_others": plan.before_others,
         "bounds": plan.bounds.to_document(),
         "directory": directory,
         "command": [*interpreter, f"{inside}/runners/harness/start.py", json.dumps(settings)],

@@ -14,6 +14,7 @@ from runners.contract.job import Job
 from runners.contract.limits import LIMITS, MAX_SOURCE_BYTES, ModeLimits, device_seconds
 from runners.contract.result import ResultDocument
 from runners.contract.vocabulary import LANGUAGES_OF, STAGES_OF, Stage, Verdict
+from runners.devices import cores_beside
 from runners.sandbox.bounds import Bounds
 from runners.sandbox.probe import Probe, tier_number
 from runners.supervisor import environment
@@ -111,7 +112,10 @@ class Evaluation:
 
     def _compile(self) -> None:
         job = self._job
-        workshop = SandboxedWorkshop(job.data_dir, self._limits.compile, self._probe.usable(), self._stop)
+        # Another device's clock may be running on the measured cores.
+        beside = cores_beside(job.target.cores)
+        layers = self._probe.usable()
+        workshop = SandboxedWorkshop(job.data_dir, self._limits.compile, layers, self._stop, beside)
         try:
             self._built = BACKENDS[job.language].build(job.source, job.spec, job.target, job.mode, workshop)
         except CompileFailed as error:

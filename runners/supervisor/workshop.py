@@ -20,13 +20,16 @@ _MOST_RESULT = 128 * 2**20
 
 
 class SandboxedWorkshop:
-    """Implements Workshop."""
+    """Implements Workshop. Compilers get ``cores`` only, any if empty, and no priority over other work."""
 
-    def __init__(self, data_dir: str, seconds: float, layers: Layers, stop: Stop) -> None:
+    def __init__(
+        self, data_dir: str, seconds: float, layers: Layers, stop: Stop, cores: Sequence[int] = ()
+    ) -> None:
         self._cache = BuildCache(Path(data_dir) / "compile-cache")
         self._seconds = seconds
         self._layers = layers
         self._stop = stop
+        self._cores = cores
 
     def run(
         self,
@@ -45,7 +48,15 @@ class SandboxedWorkshop:
                 _write_all(given, content)
             os.lseek(given, 0, os.SEEK_SET)
             os.ftruncate(result, _MOST_RESULT)
-            child = Child(Plan("workshop", COMPILER_BOUNDS, self._layers, more_paths=more_paths), self._stop)
+            plan = Plan(
+                "workshop",
+                COMPILER_BOUNDS,
+                self._layers,
+                self._cores,
+                before_others=False,
+                more_paths=more_paths,
+            )
+            child = Child(plan, self._stop)
             stack.callback(child.close)
             try:
                 child.expect("ready", 30, "Starting the compiler's sandbox")

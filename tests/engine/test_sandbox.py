@@ -3,10 +3,16 @@
 import json
 import os
 import socket
+import sys
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from runners.backends.base import Built, CompileFailed
+from runners.backends.cpp.backend import CppBackend
+from runners.contract.job import DeviceTarget
 from runners.contract.vocabulary import Mode
 from runners.sandbox.probe import PROVED, Probe, tier_number
 from runners.supervisor.evaluation import Evaluation
@@ -117,6 +123,24 @@ def test_compiler_sees_no_file_of_the_host(evaluate: Evaluate, tmp_path: Path) -
     document = evaluate(f'#include "{secret}"\n' + GOOD_CPP)
     assert document["verdict"] == "compile_error"
     assert "hidden seeds" not in json.dumps(document)
+
+
+@pytest.mark.parametrize("cores", [(), None], ids=["compile-only worker", "device runner"])
+def test_compilers_keep_off_the_measured_cores_and_push_nobody_aside(
+    evaluate: Evaluate, cores: tuple[int, ...] | None, target: DeviceTarget, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A stand-in compiler says where it runs; all else is the real way from job to workshop."""
+    words = "import os; print(sorted(os.sched_getaffinity(0)), os.getpriority(os.PRIO_PROCESS, 0)); exit(1)"
+
+    def build(self: object, source: str, spec: object, device: object, mode: object, workshop: Any) -> Built:
+        done = workshop.run([[os.path.realpath(sys.executable), "-c", words]], {}, [])
+        raise CompileFailed(done.log.strip())
+
+    monkeypatch.setattr(CppBackend, "build", build)
+    changed = replace(target, cores=target.cores if cores is None else cores)
+    usable = sorted(os.sched_getaffinity(0))
+    document = evaluate(GOOD_CPP, Mode.CHECK, target=changed)
+    assert document["reason"] == f"{usable[:1]} {os.getpriority(os.PRIO_PROCESS, 0)}"
 
 
 def test_run_is_refused_below_its_tier(make_job: object) -> None:
