@@ -20,8 +20,8 @@ from kernelhub.embedded.addresses import Addresses, forget_addresses, write_addr
 from kernelhub.embedded.postgres import EmbeddedPostgres
 from kernelhub.embedded.redis import EmbeddedRedis, RedisStartError
 from runners.devices import detect
+from runners.instance_lock import InstanceTaken, lock_instance
 from runners.sandbox.privileges import die_with_parent
-from runners.serving import InstanceTaken, lock_instance
 
 _STOP_SECONDS = 15  # from the polite signal to the hard one
 _START_SECONDS = 60  # until the site must answer

@@ -1,14 +1,11 @@
 """The life of a runner process: consume one queue, beat, stop on a signal without losing work."""
 
-import fcntl
 import logging
 import os
 import signal
 import threading
 from collections.abc import Callable
-from pathlib import Path
 from types import FrameType
-from typing import IO
 
 import dramatiq
 from django.db import close_old_connections
@@ -22,22 +19,6 @@ from runners.services.sweeping import release_runner
 logger = logging.getLogger(__name__)
 
 HEARTBEAT_SECONDS = 5
-
-
-class InstanceTaken(RuntimeError):
-    """Another runner of this host serves the same device instance."""
-
-
-def lock_instance(folder: Path, name: str) -> IO[str]:
-    """Hold the one lock of a device instance; keep the returned file open. Raises InstanceTaken."""
-    folder.mkdir(parents=True, exist_ok=True)
-    file = (folder / f"{name.replace(':', '-')}.lock").open("w")
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        file.close()
-        raise InstanceTaken(f"{name} is served by another runner on this host already") from error
-    return file
 
 
 def serve(

@@ -8,6 +8,11 @@ from pathlib import Path
 
 import pytest
 from django.core.management import CommandError, call_command
+from pytest_django import Settings
+
+from leaderboard import local_runs
+from leaderboard.local_runs import UsageError
+from runners.instance_lock import lock_instance
 
 ROOT = Path(__file__).resolve().parents[2]
 TASK = """
@@ -96,6 +101,27 @@ def test_every_fixture_of_the_catalog_is_held_to_its_promise(folder: Path) -> No
         "wrong/harmless.cpp": False,
     }
     assert "3 fixtures, 1 not as expected" in done.stderr
+
+
+def test_no_runner_starts_on_a_device_that_an_evaluation_measures_on(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, settings: Settings
+) -> None:
+    settings.DATA_DIR = folder.parent / "data"
+
+    def start_a_runner(*arguments: object, **options: object) -> None:
+        with pytest.raises(CommandError, match="cpu is in use by another runner or evaluation"):
+            call_command("runner", "--device", "cpu")
+        raise UsageError("tried")
+
+    monkeypatch.setattr(local_runs, "run_file", start_a_runner)
+    with pytest.raises(CommandError, match="tried"):
+        call_command("evaluate", str(folder), str(folder / "good/plain.cpp"))
+
+
+def test_an_evaluation_beside_a_runner_says_that_they_disturb_each_other(folder: Path) -> None:
+    with lock_instance(folder.parent / "data" / "engine", "cpu"):
+        done = evaluate(folder, folder, folder / "task.toml")
+    assert done.stderr.startswith("cpu is in use by another runner or evaluation on this host: times")
 
 
 @pytest.mark.parametrize(

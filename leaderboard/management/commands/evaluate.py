@@ -5,6 +5,7 @@ Progress goes to standard error, the outcome to standard output. Exit status: 0 
 
 import json
 import sys
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from leaderboard.local_runs import FixtureOutcome, UsageError
 from leaderboard.services.errors import Refusal
 from runners.contract.vocabulary import Language, Mode
 from runners.devices import DetectedDevice
+from runners.instance_lock import InstanceTaken, lock_instance
 
 PASSED, NOT_PASSED, USAGE = 0, 1, 2
 
@@ -44,11 +46,20 @@ class Command(BaseCommand):
             raise CommandError("--catalog takes no file", returncode=USAGE)
         try:
             device = local_runs.find_device(options["device"])
-            passed = self._catalog(options, device) if options["catalog"] else self._file(options, device)
+            with self._device_to_ourselves(device):
+                passed = self._catalog(options, device) if options["catalog"] else self._file(options, device)
         except (UsageError, Refusal) as error:
             raise CommandError(str(error), returncode=USAGE) from error
         if not passed:
             sys.exit(NOT_PASSED)
+
+    def _device_to_ourselves(self, device: DetectedDevice) -> AbstractContextManager[object]:
+        """Keeps runners off the device, or says that one is at work there already."""
+        try:
+            return lock_instance(settings.DATA_DIR / "engine", device.instance)
+        except InstanceTaken as error:
+            self.stderr.write(f"{error}: times taken now disturb each other")
+            return nullcontext()
 
     def _file(self, options: dict[str, Any], device: DetectedDevice) -> bool:
         task = local_runs.find_task(options["task"])

@@ -11,10 +11,11 @@ from runners.calibrate import measure_ceilings
 from runners.contract.job import DeviceTarget
 from runners.devices import DetectedDevice, detect
 from runners.execution import RunnerContext
+from runners.instance_lock import InstanceTaken, lock_instance
 from runners.models import Device
 from runners.sandbox.probe import probe
 from runners.services import devices
-from runners.serving import InstanceTaken, lock_instance, serve
+from runners.serving import serve
 
 logger = logging.getLogger(__name__)
 
@@ -29,7 +30,7 @@ class Command(BaseCommand):
         name: str = options["device"]
         detected = _find(name)
         try:
-            lock = lock_instance(settings.DATA_DIR / "engine", name)
+            lock = lock_instance(settings.DATA_DIR / "engine", detected.instance)
         except InstanceTaken as error:
             raise CommandError(str(error)) from error
         with lock:
