@@ -3,6 +3,7 @@
 from rest_framework import serializers
 
 from leaderboard.api import choices
+from leaderboard.selectors.tasks import Record
 
 
 class ErrorBody(serializers.Serializer[object]):
@@ -120,6 +121,22 @@ class HistoryPointOut(serializers.Serializer[object]):
     at = serializers.DateTimeField()
     username = serializers.CharField()
     seconds = serializers.FloatField()
+
+
+class RecordOut(serializers.Serializer[object]):
+    task = serializers.CharField(source="score.version.task.slug")
+    version = serializers.IntegerField(source="score.version.number")
+    device = serializers.CharField(source="score.device.slug")
+    username = serializers.CharField(source="score.user.username")
+    seconds = serializers.FloatField(source="score.seconds")
+    previous_seconds = serializers.FloatField(allow_null=True, help_text="Null for the first on its board.")
+    submission = serializers.SerializerMethodField(
+        help_text="Id of the submission where you may see it, else null."
+    )
+    created_at = serializers.DateTimeField(source="score.created_at")
+
+    def get_submission(self, record: Record) -> str | None:
+        return str(record.score.submission_id) if record.submission_visible else None
 
 
 class DeviceOut(serializers.Serializer[object]):

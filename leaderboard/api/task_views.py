@@ -77,6 +77,13 @@ class TaskOptions(ApiView):
         return reply(serializers.OptionsOut(options.submit_options(user, version)))
 
 
+class RecordList(ApiView):
+    @extend_schema(operation_id="records_list", responses=serializers.RecordOut(many=True))
+    def get(self, request: Request) -> Response:
+        """The newest records of people on boards of current versions, newest first."""
+        return reply(serializers.RecordOut(tasks.records(request.user), many=True))
+
+
 class DeviceList(ApiView):
     @extend_schema(operation_id="devices_list", responses=serializers.DeviceOut(many=True))
     def get(self, request: Request) -> Response:

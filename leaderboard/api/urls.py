@@ -20,6 +20,7 @@ urlpatterns = [
     path("tasks/<slug:slug>/board/", task_views.TaskBoard.as_view(), name="board"),
     path("tasks/<slug:slug>/history/", task_views.TaskHistory.as_view(), name="history"),
     path("tasks/<slug:slug>/options/", task_views.TaskOptions.as_view(), name="options"),
+    path("records/", task_views.RecordList.as_view(), name="records"),
     path("devices/", task_views.DeviceList.as_view(), name="devices"),
     path("submissions/", submission_views.SubmissionList.as_view(), name="submissions"),
     path("submissions/<uuid:submission_id>/", submission_views.SubmissionDetail.as_view(), name="submission"),

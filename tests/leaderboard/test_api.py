@@ -291,6 +291,19 @@ def test_what_anyone_may_read(api: APIClient, task: Task, device: object, gpu: o
     )
 
 
+def test_recent_records_are_told_as_on_the_home_page(
+    api: APIClient, as_owner: APIClient, owner: User, submit: Submit, finish: Finish
+) -> None:
+    for seconds in (3e-3, 4e-3, 2e-3):
+        finish(submit(owner), seconds)
+    for client, visible in ((api, False), (as_owner, True)):
+        records = client.get("/api/v1/records/").json()
+        steps = [(item["seconds"], item["previous_seconds"]) for item in records]
+        assert steps == [(2e-3, 3e-3), (3e-3, None)]
+        assert (records[0]["task"], records[0]["username"]) == ("double", "owner")
+        assert bool(records[0]["submission"]) is visible
+
+
 def test_budgets_are_told(as_owner: APIClient, owner: User, submit: Submit) -> None:
     submit(owner)
     (budget,) = as_owner.get("/api/v1/budget/?device=cpu-test").json()
