@@ -6,6 +6,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from leaderboard.api import choices
+from leaderboard.api.serializers import BudgetOut
 from leaderboard.models import ApiToken, Submission
 from leaderboard.selectors.submissions import queue_place
 from runners.contract.vocabulary import Mode
@@ -136,10 +137,5 @@ class NewTokenOut(TokenOut):
     token = serializers.CharField(help_text="The text of the token. It is not shown again.")
 
 
-class DeviceBudgetOut(serializers.Serializer[object]):
+class DeviceBudgetOut(BudgetOut):
     device = serializers.CharField()
-    allowance = serializers.FloatField(help_text="Device seconds a UTC day.")
-    spent = serializers.FloatField()
-    reserved = serializers.FloatField()
-    left = serializers.FloatField()
-    refills_at = serializers.DateTimeField()

@@ -11,9 +11,7 @@ from leaderboard.api.views_base import DEVICE_REQUIRED, VERSION, ApiView, chosen
 from leaderboard.models import TaskVersion
 from leaderboard.selectors import boards, devices, options, tasks, users
 from leaderboard.selectors.specs import spec_of
-from runners.contract.entry_point import declaration, python_signature
-from runners.contract.spec import TaskSpec
-from runners.contract.vocabulary import Language
+from runners.contract.entry_point import declaration
 from runners.models import Device
 
 _SUBMISSIONS_SHOWN = 50
@@ -126,13 +124,9 @@ def _detail(version: TaskVersion) -> dict[str, object]:
         "statement": version.statement,
         "reference": spec.reference,
         "languages": spec.languages,
-        "entry_points": {language: _entry_point(spec, language) for language in spec.languages},
+        "entry_points": {language: declaration(spec, language) for language in spec.languages},
         "starters": version.starters,
         "tolerances": spec.tolerances,
         "cases": spec.cases,
         "versions": tasks.versions(version.task),
     }
-
-
-def _entry_point(spec: TaskSpec, language: Language) -> str:
-    return python_signature(spec) if language == Language.PYTHON else declaration(spec, language)

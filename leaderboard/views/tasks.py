@@ -13,9 +13,9 @@ from leaderboard.selectors import devices as device_selectors
 from leaderboard.selectors import tasks as task_selectors
 from leaderboard.selectors.options import LANGUAGE_LABELS
 from leaderboard.selectors.specs import spec_of
-from runners.contract.entry_point import declaration, python_signature
+from runners.contract.entry_point import declaration
 from runners.contract.spec import TaskSpec
-from runners.contract.vocabulary import CaseRole, DeviceKind, Language
+from runners.contract.vocabulary import CaseRole, DeviceKind
 from runners.models import Device
 
 
@@ -74,13 +74,7 @@ def devices_of(spec: TaskSpec) -> list[Device]:
 
 def entry_points(spec: TaskSpec) -> list[EntryPoint]:
     """What a submission defines, per language of the task."""
-    return [
-        EntryPoint(
-            LANGUAGE_LABELS[language],
-            python_signature(spec) if language == Language.PYTHON else declaration(spec, language),
-        )
-        for language in spec.languages
-    ]
+    return [EntryPoint(LANGUAGE_LABELS[language], declaration(spec, language)) for language in spec.languages]
 
 
 def _board_context(request: HttpRequest, version: TaskVersion, device: Device) -> dict[str, Any]:

@@ -8,11 +8,13 @@ ENTRY_POINT = "kernel"
 
 
 def declaration(spec: TaskSpec, language: Language) -> str:
-    """The declaration a ``cpp`` or ``cuda`` submission must define, as source text.
+    """What a submission in ``language`` must define, as source text.
 
-    Inputs come first, then outputs, then the sizes, each in the order of the task file;
-    on CUDA the stream last.
+    In Python that is ``python_signature``. In C a declaration: inputs come first, then outputs, then the
+    sizes, each in the order of the task file; on CUDA the stream last.
     """
+    if language == Language.PYTHON:
+        return python_signature(spec)
     types = CUDA_TYPE if language == Language.CUDA else C_TYPE
     parameters = [f"const {types[tensor.dtype]}* {tensor.name}" for tensor in spec.inputs]
     parameters += [f"{types[tensor.dtype]}* {tensor.name}" for tensor in spec.outputs]
