@@ -4,6 +4,7 @@ A folder holds ``task.toml``, ``reference.py``, ``statement.md``, ``starter/``, 
 Whatever is wrong in it becomes one sentence naming the file and the key.
 """
 
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from typing import Any
 
 from runners.contract.parse import SpecError, parse_task
 from runners.contract.spec import TaskSpec
-from runners.contract.vocabulary import LANGUAGES_OF, SUFFIXES, DeviceKind, Language
+from runners.contract.vocabulary import LANGUAGES_OF, SUFFIXES, DeviceKind, Language, Verdict
 
 CATALOG = Path(__file__).resolve().parent
 
@@ -25,6 +26,9 @@ STARTER_FILES = {
 }
 #: A Python fixture whose name contains one of these runs on CUDA devices only.
 CUDA_MARKS = ("_cuda", "_triton")
+#: What a wrong submission may end in by its own fault.
+WRONG_VERDICTS = (Verdict.WRONG, Verdict.RUNTIME_ERROR, Verdict.TIMEOUT, Verdict.RESOURCE_LIMIT)
+_VERDICT = re.compile(r"\s*(?:#|//)\s*Verdict:\s*(\S*)", re.IGNORECASE)
 
 
 class CatalogError(ValueError):
@@ -33,12 +37,16 @@ class CatalogError(ValueError):
 
 @dataclass(frozen=True)
 class Fixture:
-    """A submission of known verdict. ``note`` is its first line: what it does well or wrong."""
+    """A submission of known verdict. ``note`` is its first line: what it does well or wrong.
+
+    A good one passes. A wrong one gets WRONG, or what its second line names: ``# Verdict: runtime_error``.
+    """
 
     path: Path
     language: Language
     device_kinds: tuple[DeviceKind, ...]
     note: str
+    verdict: Verdict
 
     def source(self) -> str:
         return self.path.read_text(encoding="utf-8")
@@ -87,8 +95,8 @@ def load(folder: Path) -> CatalogTask:
         statement=_read(folder / "statement.md"),
         starters=_starters(folder / "starter", spec),
         spec=spec,
-        good=_fixtures(folder / "good", spec),
-        wrong=_fixtures(folder / "wrong", spec),
+        good=_fixtures(folder / "good", spec, Verdict.PASSED),
+        wrong=_fixtures(folder / "wrong", spec, Verdict.WRONG),
     )
 
 
@@ -100,14 +108,14 @@ def _starters(folder: Path, spec: TaskSpec) -> dict[str, str]:
     return {key: _read(folder / STARTER_FILES[key]) for key in keys}
 
 
-def _fixtures(folder: Path, spec: TaskSpec) -> tuple[Fixture, ...]:
+def _fixtures(folder: Path, spec: TaskSpec, verdict: Verdict) -> tuple[Fixture, ...]:
     if not folder.is_dir():
         raise CatalogError(f"{folder}: the folder is missing")
     paths = sorted(path for path in folder.iterdir() if path.is_file())
-    return tuple(_fixture(path, spec) for path in paths)
+    return tuple(_fixture(path, spec, verdict) for path in paths)
 
 
-def _fixture(path: Path, spec: TaskSpec) -> Fixture:
+def _fixture(path: Path, spec: TaskSpec, verdict: Verdict) -> Fixture:
     language = next((item for item in spec.languages if path.suffix in SUFFIXES[item]), None)
     if language is None:
         allowed = ", ".join(suffix for item in spec.languages for suffix in SUFFIXES[item])
@@ -115,13 +123,23 @@ def _fixture(path: Path, spec: TaskSpec) -> Fixture:
     kinds = [kind for kind in spec.device_kinds if language in LANGUAGES_OF[kind]]
     if any(mark in path.stem for mark in CUDA_MARKS):
         kinds = [kind for kind in kinds if kind == DeviceKind.CUDA]
-    first = _read(path).splitlines()[0]
+    first, *others = _read(path).splitlines()
     note = first.lstrip("/#").strip()
     if not first.startswith(("#", "//")) or not note:
         raise CatalogError(f"{path}: line 1 must be a comment saying what the file is")
     if not kinds:
         raise CatalogError(f"{path}: runs on none of the task's devices")
-    return Fixture(path, language, tuple(kinds), note)
+    if others and (named := _VERDICT.match(others[0])):
+        verdict = _wrong_verdict(named[1], verdict, path)
+    return Fixture(path, language, tuple(kinds), note, verdict)
+
+
+def _wrong_verdict(word: str, usual: Verdict, path: Path) -> Verdict:
+    """The verdict that a wrong fixture names for itself."""
+    if usual == Verdict.PASSED or word not in WRONG_VERDICTS:
+        allowed = ", ".join(WRONG_VERDICTS)
+        raise CatalogError(f"{path}: line 2: only a wrong file names a verdict, one of {allowed}")
+    return Verdict(word)
 
 
 def _line(document: Mapping[str, Any], key: str, longest: int, path: Path) -> str:

@@ -73,6 +73,23 @@ def test_a_fixture_without_a_first_comment_is_refused(folder: Path):
         load(folder)
 
 
+@pytest.mark.parametrize(("line", "verdict"), [("", "wrong"), ("# Verdict: timeout\n", "timeout")])
+def test_a_wrong_fixture_may_name_its_verdict(folder: Path, line: str, verdict: str):
+    (folder / "wrong" / "slow.py").write_text(f"# Wrong: never ends.\n{line}def kernel(x):\n    return x\n")
+    (fixture,) = [item for item in load(folder).wrong if item.path.name == "slow.py"]
+    assert fixture.verdict == verdict
+
+
+@pytest.mark.parametrize(
+    "place", ["wrong/slow.py:passed", "wrong/slow.py:internal_error", "good/slow.py:wrong"]
+)
+def test_a_verdict_that_proves_nothing_is_refused(folder: Path, place: str):
+    name, _, word = place.partition(":")
+    (folder / name).write_text(f"# Says too much.\n# Verdict: {word}\ndef kernel(x):\n    return x\n")
+    with pytest.raises(CatalogError, match="slow.py: line 2: only a wrong file names a verdict"):
+        load(folder)
+
+
 def test_a_fixture_in_an_unknown_language_is_refused(folder: Path):
     (folder / "wrong" / "kernel.rs").write_text("// Wrong: not a language of the task.\n")
     with pytest.raises(CatalogError, match=r"kernel.rs: suffix '.rs' is not one of"):

@@ -93,14 +93,19 @@ def test_a_wrong_kernel_fails_and_says_where(folder: Path) -> None:
 @pytest.mark.sandbox
 def test_every_fixture_of_the_catalog_is_held_to_its_promise(folder: Path) -> None:
     (folder / "wrong/harmless.cpp").write_text(GOOD)
+    crash = "// Wrong: stops itself.\n%s#include <cstdlib>\n" + WRONG.replace("y[i] = 2 * x[i]", "abort()")
+    (folder / "wrong/crashes.cpp").write_text(crash % "// Verdict: runtime_error\n")
+    (folder / "wrong/crashes_unexpectedly.cpp").write_text(crash % "")
     done = evaluate(folder, "--catalog", folder, "--json")
     assert done.returncode == 1, done.stderr
     assert {item["fixture"]: item["as_expected"] for item in json.loads(done.stdout)} == {
         "good/plain.cpp": True,
         "wrong/tail.cpp": True,
         "wrong/harmless.cpp": False,
+        "wrong/crashes.cpp": True,
+        "wrong/crashes_unexpectedly.cpp": False,
     }
-    assert "3 fixtures, 1 not as expected" in done.stderr
+    assert "5 fixtures, 2 not as expected" in done.stderr
 
 
 def test_no_runner_starts_on_a_device_that_an_evaluation_measures_on(

@@ -113,7 +113,7 @@ def _row(outcome: FixtureOutcome) -> tuple[str, ...]:
     return (
         outcome.task,
         f"{outcome.fixture.path.parent.name}/{outcome.fixture.path.name}",
-        "pass" if outcome.is_good else "fail",
+        outcome.fixture.verdict,
         outcome.document["verdict"],
         "ok" if outcome.as_expected else "BROKEN",
         outcome.document["reason"][:100],
@@ -126,6 +126,7 @@ def _summary(outcome: FixtureOutcome) -> dict[str, Any]:
         "fixture": f"{outcome.fixture.path.parent.name}/{outcome.fixture.path.name}",
         "note": outcome.fixture.note,
         "is_good": outcome.is_good,
+        "expected": outcome.fixture.verdict,
         "as_expected": outcome.as_expected,
         "verdict": outcome.document["verdict"],
         "reason": outcome.document["reason"],
