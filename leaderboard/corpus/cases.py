@@ -76,7 +76,12 @@ class Corpus:
     attempts: tuple[Attempt, ...]
 
     def attempts_on(self, kind: DeviceKind) -> tuple[Attempt, ...]:
-        return tuple(item for item in self.attempts if item.language in LANGUAGES_OF[kind])
+        """Those whose language and task have a place on such a device."""
+        return tuple(
+            item
+            for item in self.attempts
+            if item.language in LANGUAGES_OF[kind] and kind in self.specs[item.expectation.task].device_kinds
+        )
 
     def control(self, expectation: Expectation) -> Attempt:
         """The honest neighbour, as an attempt that must pass in the same task and mode."""

@@ -11,6 +11,10 @@ from leaderboard.corpus.judging import Outcome, run_attempt
 from runners.contract.vocabulary import Mode
 from runners.devices import DetectedDevice
 
+#: Rules that would be an accusation. A library's kernel or a thread that is waited for is none.
+ACCUSATIONS = frozenset(
+    {"exception_fallback", "inherited_reference", "timer_patch", "harness_access", "run_time_code"}
+)
 #: Two run at a time where nothing is timed.
 _AT_ONCE = 2
 
@@ -60,7 +64,7 @@ def run_suite(
     cases = {outcome.attempt.case for outcome in cheats}
     report.total, report.caught = len(cases), len(cases - missed)
     report.honest_controls = len(honest)
-    report.honest_controls_passed = sum(not outcome.faults for outcome in honest)
+    report.honest_controls_passed = sum(not outcome.faults and not accused(outcome) for outcome in honest)
     for outcome in outcomes:
         attempt = outcome.attempt
         if attempt.expectation.gap:
@@ -79,6 +83,13 @@ def run_suite(
             }
         )
     return report
+
+
+def accused(outcome: Outcome) -> set[str]:
+    """Rules that matched the source and speak of cheating."""
+    return {
+        finding["rule"] for document in outcome.documents for finding in document["findings"]
+    } & ACCUSATIONS
 
 
 def controls_of(corpus: Corpus, attempts: list[Attempt]) -> list[Attempt]:

@@ -7,7 +7,7 @@ import pytest
 
 from leaderboard.corpus.cases import Attempt, read_corpus
 from leaderboard.corpus.judging import Outcome
-from leaderboard.corpus.suite import controls_of, run_all
+from leaderboard.corpus.suite import accused, controls_of, run_all
 from runners.contract.vocabulary import DeviceKind
 from runners.devices import detect
 from runners.sandbox.probe import PROVED, probe
@@ -16,9 +16,6 @@ ROOT = Path(__file__).parent
 CORPUS = read_corpus(ROOT)
 CHEATS = list(CORPUS.attempts_on(DeviceKind.CPU))
 CONTROLS = controls_of(CORPUS, CHEATS)
-#: Rules that would be an accusation. A library's kernel or a thread that is waited for is none.
-ACCUSATIONS = {"exception_fallback", "inherited_reference", "timer_patch", "harness_access", "run_time_code"}
-
 Key = tuple[str, str, str]
 
 
@@ -52,7 +49,7 @@ def test_cheat_is_caught(outcomes: dict[Key, Outcome], attempt: Attempt) -> None
 def test_honest_neighbour_passes(outcomes: dict[Key, Outcome], attempt: Attempt) -> None:
     outcome = outcomes[key(attempt)]
     assert outcome.faults == ()
-    assert not ACCUSATIONS & {finding["rule"] for finding in outcome.documents[0]["findings"]}
+    assert not accused(outcome)
 
 
 def test_every_row_of_the_catalogue_has_a_case() -> None:

@@ -38,6 +38,8 @@ class Command(BaseCommand):
         if unknown := wanted - set(corpus.expectations):
             text = f"{options['corpus']} has no case {', '.join(sorted(unknown))}"
             raise CommandError(text, returncode=2)
+        if not any(attempt.case in wanted for attempt in corpus.attempts_on(device.kind)):
+            raise CommandError(f"{options['corpus']} has no submission for {device.name}", returncode=2)
         folder = settings.DATA_DIR / "engine"
         report = run_suite(corpus, device, folder, only=wanted.__contains__, on_outcome=self._show)
         document = report.to_document()

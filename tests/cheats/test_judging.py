@@ -1,0 +1,100 @@
+"""The suite itself: what it takes for caught, and which corpora it refuses to read."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from leaderboard.corpus.cases import CorpusError, Expectation, read_corpus
+from leaderboard.corpus.judging import judge
+from runners.contract.job import DeviceTarget, Job
+from runners.contract.result import ResultDocument
+from runners.contract.vocabulary import DeviceKind, Language, Mode, Verdict
+from runners.supervisor.client import failed_document
+
+ROOT = Path(__file__).parent
+CORPUS = read_corpus(ROOT)
+
+
+def document(verdict: Verdict = Verdict.PASSED, **changes: Any) -> ResultDocument:
+    job = Job(
+        "1", CORPUS.specs["affine"], Language.CPP, "", Mode.TEST, DeviceTarget(DeviceKind.CPU), "/nowhere"
+    )
+    return {**failed_document(job, verdict, "a reason", 1.0), **changes}  # type: ignore[typeddict-item]
+
+
+def wanted(**changes: Any) -> Expectation:
+    return Expectation("title", "why", expected=(Verdict.PASSED,), **changes)
+
+
+def printed(text: str) -> ResultDocument:
+    return document(output={"stdout": text, "stderr": "", "truncated": False})
+
+
+TIMED = [{"case": "one", "description": "", "status": "passed", "seconds": 0.002}]
+FLAGGED = [{"rule": "timer_patch", "line": 1, "message": "", "refuses": False}]
+VARYING = [{"case": "one", "description": "", "hidden": False, "status": "passed", "deterministic": False}]
+
+
+@pytest.mark.parametrize(
+    ("expectation", "good", "bad"),
+    [
+        (wanted(), document(), document(Verdict.INTERNAL_ERROR)),
+        (wanted(reason="a reason"), document(), document(reason="another")),
+        (wanted(least_seconds=0.001), document(benchmarks=TIMED), document(benchmarks=[])),
+        (
+            wanted(least_seconds=0.001),
+            document(benchmarks=TIMED),
+            document(benchmarks=[{**TIMED[0], "seconds": 1e-6}]),
+        ),
+        (wanted(never_printed=("FOUND",)), printed("nothing"), printed("FOUND it")),
+        (wanted(printed=("left",)), printed("left it"), printed("")),
+        (wanted(finding="timer_patch"), document(findings=FLAGGED), document()),
+        (
+            wanted(nondeterministic=True),
+            document(tests=VARYING),
+            document(tests=[{**VARYING[0], "deterministic": True}]),
+        ),
+    ],
+)
+def test_only_what_is_expected_is_taken(
+    expectation: Expectation, good: ResultDocument, bad: ResultDocument
+) -> None:
+    assert judge(expectation, good) == []
+    assert len(judge(expectation, bad)) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("title = 'a'", "why is missing"),
+        ("title = 'a'\nwhy = 'b'\nkind = 'other'", "kind 'other'"),
+        ("title = 'a'\nwhy = 'b'\nkind = 'task'", "covered_by"),
+        ("title = 'a'\nwhy = 'b'\nsurprise = 1", "unknown key 'surprise'"),
+        (
+            "title = 'a'\nwhy = 'b'\ntask = 'affine'\nexpected = ['wrong']\ncontrol = 'no.cpp'",
+            "honest/no.cpp",
+        ),
+        ("title = 'a'\nwhy = 'b'\ntask = 'no'\nexpected = ['wrong']\ncontrol = 'affine.cpp'", "no task 'no'"),
+        ("title = 'a'\nwhy = 'b'\ntask = 'affine'\nexpected = ['fine']", "fine"),
+        (
+            "title = 'a'\nwhy = 'b'\ntask = 'affine'\nexpected = ['passed']\ncontrol = 'affine.cpp'",
+            "gained nothing",
+        ),
+        ("title = ", "expect.toml"),
+    ],
+)
+def test_faults_of_a_corpus_are_named(tmp_path: Path, text: str, words: str) -> None:
+    folder = tmp_path / "C01"
+    folder.mkdir()
+    (folder / "expect.toml").write_text(text)
+    (folder / "kernel.cpp").write_text("// kernel")
+    with pytest.raises(CorpusError, match=words):
+        read_corpus(tmp_path, tasks=ROOT)
+
+
+def test_command_names_an_unknown_case() -> None:
+    with pytest.raises(CommandError, match="C99") as caught:
+        call_command("cheat_suite", "C99")
+    assert caught.value.returncode == 2
