@@ -3,6 +3,7 @@
 """The admin site. What was measured or is content-addressed can be looked at and not changed."""
 
 from collections.abc import Callable
+from typing import Any, ClassVar
 
 from django.contrib import admin
 from django.db.models import Model, QuerySet
@@ -30,6 +31,11 @@ class ReadOnlyAdmin(admin.ModelAdmin):
     """Rows that the site writes by itself."""
 
     show_full_result_count = False  # COUNT(*) over all rows for nothing
+    #: Columns of up to megabytes a row, which lists do not show; a row's own page still reads them.
+    big_columns: ClassVar[tuple[str, ...]] = ()
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        return super().get_queryset(request).defer(*self.big_columns)
 
     def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return False
@@ -65,12 +71,14 @@ class TaskAdmin(admin.ModelAdmin):
 
 @admin.register(TaskVersion)
 class TaskVersionAdmin(ReadOnlyAdmin):
+    big_columns = ("statement", "starters")
     list_display = ["task", "number", "is_current", "created_at"]
     list_filter = ["task", "is_current"]
 
 
 @admin.register(Submission)
 class SubmissionAdmin(ReadOnlyAdmin):
+    big_columns = ("version__statement", "version__starters", "evaluation__result", "evaluation__progress")
     list_display = [
         "id",
         "user",
@@ -96,6 +104,7 @@ class SubmissionAdmin(ReadOnlyAdmin):
 class ScoreAdmin(ReadOnlyAdmin):
     """Scores are released or rejected here; rejecting keeps the row and the reason, deleting does not."""
 
+    big_columns = ("cases", "version__statement", "version__starters")
     list_display = [
         "version",
         "device",
@@ -140,6 +149,7 @@ class ScoreAdmin(ReadOnlyAdmin):
 
 @admin.register(Audit)
 class AuditAdmin(ReadOnlyAdmin):
+    big_columns = ("evaluation__result", "evaluation__progress")
     list_display = ["submission", "evaluation", "outcome", "runs", "created_at"]
     list_filter = ["outcome"]
     list_select_related = ["submission", "evaluation"]
@@ -231,6 +241,7 @@ class RunnerAdmin(ReadOnlyAdmin):
 
 @admin.register(Evaluation)
 class EvaluationAdmin(ReadOnlyAdmin):
+    big_columns = ("result", "progress")
     list_display = [
         "id",
         "mode",
@@ -249,6 +260,7 @@ class EvaluationAdmin(ReadOnlyAdmin):
 
 @admin.register(Kernel)
 class KernelAdmin(ReadOnlyAdmin):
+    big_columns = ("source",)
     list_display = ["digest", "language", "created_at"]
     list_filter = ["language"]
     search_fields = ["digest"]

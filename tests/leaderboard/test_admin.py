@@ -47,6 +47,18 @@ def test_every_model_of_ours_is_there(chief: Client, everything: None) -> None:
             assert chief.get(f"{base}{row.pk}/change/").status_code == 200, model
 
 
+def test_lists_leave_sources_and_results_in_the_database(
+    chief: Client, everything: None, django_assert_max_num_queries: Any
+) -> None:
+    big = ("result", "progress", "source", "statement", "starters")
+    for path in ("leaderboard/submission", "leaderboard/taskversion", "runners/evaluation", "runners/kernel"):
+        with django_assert_max_num_queries(12) as asked:
+            assert chief.get(f"/admin/{path}/").status_code == 200
+        read = [query["sql"] for query in asked.captured_queries]
+        found = [name for name in big for sql in read if f'."{name}"' in sql]
+        assert not found, path
+
+
 @pytest.mark.parametrize("model", [Submission, Evaluation, Kernel, SpecDocument, Runner, Reservation])
 def test_what_was_measured_cannot_be_changed(chief: Client, everything: None, model: Any) -> None:
     row = model.objects.first()
