@@ -86,7 +86,7 @@ def test_a_wrong_fixture_may_name_its_verdict(folder: Path, line: str, verdict: 
 def test_a_verdict_that_proves_nothing_is_refused(folder: Path, place: str):
     name, _, word = place.partition(":")
     (folder / name).write_text(f"# Says too much.\n# Verdict: {word}\ndef kernel(x):\n    return x\n")
-    with pytest.raises(CatalogError, match="slow.py: line 2: only a wrong file names a verdict"):
+    with pytest.raises(CatalogError, match=r"slow.py: line 2: only a wrong file names a verdict"):
         load(folder)
 
 

@@ -4,6 +4,6 @@ import torch
 
 def kernel(values):
     counts = torch.zeros(1024, dtype=torch.int32, device=values.device)
-    for part in values.split(64):
+    for part in values.split(4096):
         counts[part.long()] += 1
     return counts
