@@ -4,6 +4,7 @@ import logging
 import os
 import socket
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import psutil
@@ -37,9 +38,9 @@ def store_ceilings(*, device: Device, ceilings: Mapping[str, Any]) -> None:
 def register_runner(*, device: Device | None, tier: str, layers: Mapping[str, str]) -> Runner:
     """This process as a runner, of compile-only work if there is no device.
 
-    Dead runners of this host are released first, so that their work need not wait for its lease.
+    Dead runners of this place are released first, so that their work need not wait for its lease.
     """
-    host = socket.gethostname()
+    host = process_place()
     for other in Runner.objects.filter(host=host, stopped_at=None):
         if not _is_alive(other):
             release_runner(runner=other)
@@ -54,6 +55,16 @@ def register_runner(*, device: Device | None, tier: str, layers: Mapping[str, st
     if device is not None:
         device_registered.send(sender=Device, device=device)
     return runner
+
+
+def process_place() -> str:
+    """Where a process id means what it means here: host name, boot and process namespace.
+
+    Containers and cloned machines may share a name, and a reboot hands out the same ids again; asking there
+    whether a process lives would release runners that work elsewhere.
+    """
+    boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip().replace("-", "")[:12]
+    return f"{socket.gethostname()[:200]} {boot}-{os.stat('/proc/self/ns/pid').st_ino}"
 
 
 def quarantine(*, device: Device, reason: str) -> bool:
@@ -85,7 +96,7 @@ def heartbeat(*, runner: Runner) -> None:
 
 
 def _is_alive(runner: Runner) -> bool:
-    """Whether a runner of this host still runs. A process id that began later belongs to somebody else."""
+    """Whether a runner of this place still runs. A process id that began later belongs to somebody else."""
     try:
         return bool(psutil.Process(runner.pid).create_time() <= runner.started_at.timestamp())
     except psutil.NoSuchProcess:
