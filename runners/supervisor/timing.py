@@ -157,11 +157,11 @@ class CaseTimer:
         if found.ci_low <= 0 or found.seconds <= 0:
             text = f"Case {case.name}: no time above the noise was measured, so there is none to report."
             raise Ended(Verdict.RUNTIME_ERROR, text)
-        # Bounded: a kernel that dodges the copy gains a factor of two at most, and the floor is checked
-        # below.
-        copy = min(self._session.copy_seconds(case), found.seconds / 2)
-        scale = (found.seconds - copy) / found.seconds
         floor = floor_seconds(self._spec, case, ceilings)
+        # Bounded: a kernel that dodges the copy gains a factor of two at most, and nothing below the floor.
+        room = max(0.0, found.seconds - (floor or 0.0))
+        copy = min(self._session.copy_seconds(case), found.seconds / 2, room)
+        scale = (found.seconds - copy) / found.seconds
         seconds = found.seconds * scale
         if floor is not None and seconds < _BELIEVABLE * floor:
             text = (
