@@ -10,7 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from runners.contract.vocabulary import DeviceKind
+from runners.backends.cpp import toolchain as cpp_toolchain
+from runners.backends.cuda import toolchain as cuda_toolchain
+from runners.contract.vocabulary import NO_COMPILER, DeviceKind
 
 _CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
 _UNITS = {"K": 2**10, "M": 2**20, "G": 2**30}
@@ -61,6 +63,7 @@ def _cpu() -> DetectedDevice:
         "machine_cores": os.cpu_count(),
         "llc_bytes": _last_level_cache(),
         "memory_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
+        "compiler": "g++" if cpp_toolchain.find() else NO_COMPILER,
     }
     return DetectedDevice(
         f"cpu-{_slug(model)}-{len(cores)}c", DeviceKind.CPU, f"{model}, {count}", 0, cores, facts
@@ -105,9 +108,18 @@ def _gpu(row: list[str]) -> DetectedDevice:
         "memory_bytes": int(values["memory.total"]) * 2**20,
         "compute_capability": values["compute_cap"],
         "uuid": values["uuid"],
+        "compiler": "nvcc" if _has_nvcc() else NO_COMPILER,
     }
     slug = f"cuda-{_slug(name)}"
     return DetectedDevice(slug, DeviceKind.CUDA, name, int(values["index"]), measured_cores(), facts)
+
+
+def _has_nvcc() -> bool:
+    try:
+        cuda_toolchain.find()
+    except cuda_toolchain.NoCompilerError:
+        return False
+    return True
 
 
 def _slug(text: str) -> str:

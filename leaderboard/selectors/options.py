@@ -10,7 +10,7 @@ from leaderboard.selectors.budgets import Budget, budgets_of
 from leaderboard.selectors.devices import DeviceStatus, device_statuses
 from leaderboard.selectors.specs import spec_of
 from runners.contract.spec import TaskSpec
-from runners.contract.vocabulary import LANGUAGES_OF, DeviceKind, Language, Mode
+from runners.contract.vocabulary import COMPILERS, LANGUAGES_OF, DeviceKind, Language, Mode, lacks_compiler
 from runners.models import Device
 
 LANGUAGE_LABELS = {Language.PYTHON: "Python", Language.CPP: "C++", Language.CUDA: "CUDA C++"}
@@ -79,10 +79,13 @@ def _device_choice(status: DeviceStatus, spec: TaskSpec, version: TaskVersion) -
 
 
 def _language_choice(language: Language, spec: TaskSpec, usable: list[Device]) -> Choice:
-    devices = tuple(device.slug for device in usable if language in LANGUAGES_OF[DeviceKind(device.kind)])
+    able = [device for device in usable if language in LANGUAGES_OF[DeviceKind(device.kind)]]
+    devices = tuple(device.slug for device in able if not lacks_compiler(language, device.facts))
     reason = ""
     if language not in spec.languages:
         reason = f"The task {spec.slug} takes no {LANGUAGE_LABELS[language]}."
+    elif able and not devices:
+        reason = f"{able[0].name} has no {COMPILERS[language]} at present."
     elif not devices:
         reason = f"No open device runs {LANGUAGE_LABELS[language]} for this task."
     return Choice(str(language), LANGUAGE_LABELS[language], not reason, reason, () if reason else devices)

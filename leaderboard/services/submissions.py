@@ -14,7 +14,7 @@ from leaderboard.services import budgets, site_mode, sources
 from leaderboard.services.errors import Refusal
 from leaderboard.services.submission_limits import check_queued, check_rate, check_runs_today, require_room
 from runners.contract.spec import TaskSpec
-from runners.contract.vocabulary import LANGUAGES_OF, DeviceKind, Language, Mode
+from runners.contract.vocabulary import COMPILERS, LANGUAGES_OF, DeviceKind, Language, Mode, lacks_compiler
 from runners.models import Device, Lane
 from runners.services import evaluations, kernels
 
@@ -146,6 +146,8 @@ def _check_language(language: Language, device: Device, spec: TaskSpec) -> None:
     if language not in runs:
         known = ", ".join(runs)
         raise Refusal("language_not_on_device", f"{device.name} runs {known}, not {language}.")
+    if lacks_compiler(language, device.facts):
+        raise Refusal("language_not_on_device", f"{device.name} has no {COMPILERS[language]} at present.")
 
 
 def _is_text(slug: str) -> bool:

@@ -1,6 +1,8 @@
 """The fixed words of an evaluation, shared by the engine, the database, the API and the pages."""
 
+from collections.abc import Mapping
 from enum import StrEnum
+from typing import Any
 
 
 class Language(StrEnum):
@@ -29,6 +31,17 @@ LANGUAGES_OF: dict[DeviceKind, tuple[Language, ...]] = {
     DeviceKind.CPU: (Language.PYTHON, Language.CPP),
     DeviceKind.CUDA: (Language.PYTHON, Language.CUDA),
 }
+
+
+#: What builds the sources of a language; Python needs nothing.
+COMPILERS: dict[Language, str] = {Language.CPP: "g++", Language.CUDA: "nvcc"}
+#: The fact ``compiler`` of a device whose runners have none.
+NO_COMPILER = "none"
+
+
+def lacks_compiler(language: Language, facts: Mapping[str, Any]) -> bool:
+    """Whether a device with ``facts`` said that it cannot build ``language``."""
+    return language in COMPILERS and facts.get("compiler") == NO_COMPILER
 
 
 class Mode(StrEnum):

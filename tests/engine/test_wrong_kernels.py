@@ -2,8 +2,10 @@
 
 import pytest
 
-from runners.contract.vocabulary import Mode
-from tests.engine.conftest import CPP, Evaluate
+from runners.backends.cpp import toolchain
+from runners.contract.vocabulary import Language, Mode, lacks_compiler
+from runners.devices import detect
+from tests.engine.conftest import CPP, GOOD_CPP, Evaluate
 
 pytestmark = pytest.mark.sandbox
 
@@ -87,6 +89,16 @@ def test_missing_extern_c_is_said(evaluate: Evaluate) -> None:
     document = evaluate(source)
     assert document["verdict"] == "compile_error"
     assert 'declare it extern "C"' in document["reason"]
+
+
+def test_missing_compiler_is_not_the_submitters_fault(
+    evaluate: Evaluate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(toolchain, "find", lambda: None)
+    document = evaluate(GOOD_CPP)
+    assert (document["verdict"], document["reason"]) == ("internal_error", "This runner has no g++.")
+    assert lacks_compiler(Language.CPP, detect()[0].facts)
+    assert not lacks_compiler(Language.PYTHON, detect()[0].facts)
 
 
 @pytest.mark.parametrize(

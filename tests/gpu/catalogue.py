@@ -43,7 +43,7 @@ def run() -> dict[str, Any]:
     ]
     start = time.monotonic()
     with ThreadPoolExecutor(_AT_ONCE) as pool:
-        documents = list(pool.map(lambda item: _run(*item, Mode.TEST), work))
+        documents = list(pool.map(lambda item: _run(item[0], item[1], Mode.TEST), work))
     rows = [_row(*item, document) for item, document in zip(work, documents, strict=True)]
     broken = [row for row in rows if not row["as_expected"]]
     summary = [f"{len(rows)} fixtures in {time.monotonic() - start:.0f} s, {len(broken)} not as expected"]

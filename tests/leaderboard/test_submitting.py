@@ -7,7 +7,8 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 
-from leaderboard.models import Reservation, Submission, Task
+from leaderboard.models import Reservation, Submission, Task, TaskVersion
+from leaderboard.selectors.options import submit_options
 from leaderboard.services import submissions
 from leaderboard.services.errors import FIELD_OF, Refusal
 from runners.contract.vocabulary import Verdict
@@ -139,6 +140,22 @@ def test_over_budget_names_what_is_left_and_when_it_refills(
     assert "40 are left of your 400" in refused.message
     assert "00:00 UTC" in refused.message
     submit(owner, mode="check")
+
+
+def test_a_language_without_its_compiler_is_greyed_and_refused(
+    submit: Submit, owner: User, device: Device, version: TaskVersion
+) -> None:
+    Device.objects.update(facts={"compiler": "none"})
+    refused = refusal(submit, owner, language="cpp", source=CPP)
+    assert (refused.rule, refused.message) == (
+        "language_not_on_device",
+        "a test CPU has no g++ at present.",
+    )
+    choices = {choice.value: choice for choice in submit_options(owner, version).languages}
+    assert (choices["cpp"].enabled, choices["cpp"].reason) == (False, "a test CPU has no g++ at present.")
+    assert choices["python"].enabled
+    Device.objects.update(facts={"compiler": "g++"})
+    assert submit(owner, language="cpp", source=CPP)
 
 
 def test_owner_and_staff_cancel_and_outsiders_do_not(

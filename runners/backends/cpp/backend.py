@@ -2,18 +2,19 @@
 
 import hashlib
 import json
-import shutil
 import subprocess
 from functools import cache
 
 from runners.backends.base import Built, CompileFailed, Workshop
+from runners.backends.cpp import toolchain
 from runners.backends.cpp.listing import listing
 from runners.backends.cpp.tokens import mentions_function
 from runners.contract.entry_point import ENTRY_POINT, declaration
 from runners.contract.job import DeviceTarget
 from runners.contract.result import CompileReport, Finding
 from runners.contract.spec import TaskSpec
-from runners.contract.vocabulary import Language, Mode
+from runners.contract.vocabulary import Language, Mode, Verdict
+from runners.supervisor.outcome import Ended
 
 _FLAGS = ("-O3", "-march=native", "-std=c++20", "-fopenmp", "-fPIC", "-Wall", "-fdiagnostics-color=never")
 _SOURCE, _LIBRARY, _ASSEMBLY, _SYMBOLS = "kernel.cpp", "kernel.so", "kernel.s", "symbols.txt"
@@ -31,9 +32,9 @@ class CppBackend:
         self, source: str, spec: TaskSpec, target: DeviceTarget, mode: Mode, workshop: Workshop
     ) -> Built:
         """The shared library, from the cache when the same source was built before by the same compiler."""
-        compiler = shutil.which("g++", path="/usr/local/bin:/usr/bin:/bin")
+        compiler = toolchain.find()
         if compiler is None:
-            raise CompileFailed("this runner has no g++")
+            raise Ended(Verdict.INTERNAL_ERROR, "This runner has no g++.")
         compile_command = [compiler, *_FLAGS, "-shared", "-o", _LIBRARY, _SOURCE]
         commands = [compile_command, ["nm", "-D", "--defined-only", "-o", _LIBRARY]]
         wanted = [_LIBRARY]
