@@ -112,6 +112,7 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "csp.context_processors.nonce",
+                "leaderboard.context.site",
             ],
         },
     }
@@ -231,11 +232,11 @@ SPECTACULAR_SETTINGS = {
 DEVICES = env.words("KERNELHUB_DEVICES", "auto")
 #: Ranked runs are refused on runners whose sandbox does not reach this tier (ARCHITECTURE.md, "Sandbox").
 REQUIRED_TIER = env.text("KERNELHUB_REQUIRED_TIER", "T2")
-#: Limits the catalog to these tasks; empty means all.
 #: Whether runs in the other modes may go below T1, where a submission can read what the runner's user can.
 ALLOW_WEAK_SANDBOX = env.flag("KERNELHUB_ALLOW_WEAK_SANDBOX")
 if PRODUCTION and ALLOW_WEAK_SANDBOX:
     raise ImproperlyConfigured("KERNELHUB_ALLOW_WEAK_SANDBOX must be off in production")
+#: Limits the catalog to these tasks; empty means all.
 CATALOG_TASKS = env.words("KERNELHUB_TASKS")
 #: Whether runners measure the reference of each task when their queue is empty.
 MEASURE_BASELINES = env.flag("KERNELHUB_BASELINES", default=True)

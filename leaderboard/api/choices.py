@@ -1,6 +1,6 @@
 """Choice lists of the API, named in SPECTACULAR_SETTINGS so that the schema has one enum of each."""
 
-from leaderboard.models import Baseline
+from leaderboard.models import Baseline, Standing
 from runners.contract.vocabulary import DeviceKind, Language, Mode, Stage, Verdict
 
 LANGUAGES = [(str(item), str(item)) for item in Language]
@@ -8,4 +8,5 @@ DEVICE_KINDS = [(str(item), str(item)) for item in DeviceKind]
 MODES = [(str(item), str(item)) for item in Mode]
 STAGES = [("", "none"), *((str(item), str(item)) for item in Stage)]
 VERDICTS = [("", "none"), *((str(item), str(item)) for item in Verdict)]
+STANDINGS = list(Standing.choices)
 BASELINES = [*Baseline.choices, ("", "none")]

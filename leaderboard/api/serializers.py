@@ -86,7 +86,8 @@ class CaseCellOut(serializers.Serializer[object]):
 
 
 class BoardRowOut(serializers.Serializer[object]):
-    rank = serializers.IntegerField(allow_null=True, help_text="Null for baselines.")
+    rank = serializers.IntegerField(allow_null=True, help_text="Null for baselines and while being audited.")
+    standing = serializers.ChoiceField(choices.STANDINGS, help_text="Here ranked or auditing.")
     tied = serializers.BooleanField(help_text="The rank is shared: the intervals overlap.")
     username = serializers.CharField(allow_null=True)
     baseline = serializers.ChoiceField(choices.BASELINES)

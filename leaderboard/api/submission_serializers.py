@@ -9,6 +9,7 @@ from leaderboard.api import choices
 from leaderboard.api.serializers import BudgetOut
 from leaderboard.models import ApiToken, Submission
 from leaderboard.selectors.submissions import queue_place
+from leaderboard.selectors.viewers import may_manage
 from runners.contract.vocabulary import Mode
 from runners.models import EvaluationStatus
 
@@ -46,6 +47,7 @@ class ScoreOut(serializers.Serializer[object]):
     ci_low = serializers.FloatField()
     ci_high = serializers.FloatField()
     roofline = serializers.FloatField(allow_null=True)
+    standing = serializers.ChoiceField(choices.STANDINGS, help_text="Only ranked scores hold a place.")
 
 
 class SubmissionOut(serializers.Serializer[Submission]):
@@ -80,6 +82,14 @@ class SubmissionDetailOut(SubmissionOut):
     seq = serializers.IntegerField(source="evaluation.seq", help_text="Grows with every change.")
     progress = serializers.JSONField(source="evaluation.progress", help_text="Stages and cases so far.")
     queue = serializers.SerializerMethodField()
+    standing_reason = serializers.SerializerMethodField(
+        help_text="Why the score is held or withdrawn; empty for all but the owner and staff."
+    )
+
+    def get_standing_reason(self, submission: Submission) -> str:
+        score = getattr(submission, "score", None)
+        viewer = self.context.get("viewer")
+        return score.standing_reason if score and may_manage(submission, viewer) else ""
 
     @extend_schema_field(QueuePlaceOut(allow_null=True))
     def get_queue(self, submission: Submission) -> dict[str, Any] | None:

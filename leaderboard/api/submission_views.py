@@ -64,6 +64,7 @@ class SubmissionList(ListAPIView[Submission]):
             403: Error,
             409: Error,
             429: Error,
+            503: Error,
         },
     )
     def post(self, request: Request) -> Response:
@@ -81,14 +82,17 @@ class SubmissionList(ListAPIView[Submission]):
         )
         stored = selectors.get_visible(submission.pk, request.user)
         location = reverse("api:submission", args=[submission.pk])
-        return reply(shapes.SubmissionDetailOut(stored), 201, Location=location)
+        return reply(
+            shapes.SubmissionDetailOut(stored, context={"viewer": request.user}), 201, Location=location
+        )
 
 
 class SubmissionDetail(ApiView):
     @extend_schema(operation_id="submission_read", responses={200: shapes.SubmissionDetailOut, 404: Error})
     def get(self, request: Request, submission_id: UUID) -> Response:
         """A submission you may see, with its progress and its place in the queue."""
-        return reply(shapes.SubmissionDetailOut(selectors.get_visible(submission_id, request.user)))
+        submission = selectors.get_visible(submission_id, request.user)
+        return reply(shapes.SubmissionDetailOut(submission, context={"viewer": request.user}))
 
     @extend_schema(
         operation_id="submission_set_visibility",
@@ -100,7 +104,7 @@ class SubmissionDetail(ApiView):
         submission = selectors.get_visible(submission_id, request.user)
         is_public = parsed(shapes.VisibilityIn, request)["is_public"]
         services.set_visibility(user=user_of(request), submission=submission, is_public=is_public)
-        return reply(shapes.SubmissionDetailOut(submission))
+        return reply(shapes.SubmissionDetailOut(submission, context={"viewer": request.user}))
 
 
 class SubmissionSource(ApiView):

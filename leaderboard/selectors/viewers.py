@@ -16,8 +16,11 @@ def is_person(viewer: Viewer) -> bool:
 
 def may_see(submission: Submission, viewer: Viewer) -> bool:
     """Whether the viewer may read the submission's source and run."""
-    if submission.is_public:
-        return True
+    return submission.is_public or may_manage(submission, viewer)
+
+
+def may_manage(submission: Submission, viewer: Viewer) -> bool:
+    """Whether the viewer is its owner or staff: those read also what the site thinks of it."""
     if viewer is None or not is_person(viewer):
         return False
     return viewer.is_staff or (submission.user_id is not None and submission.user_id == viewer.pk)

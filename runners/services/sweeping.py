@@ -5,7 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
-from django.db.models import Count, QuerySet
+from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
 
 from runners.contract.limits import MAX_ATTEMPTS
@@ -35,15 +35,16 @@ def sweep() -> int:
 def _ring_forgotten() -> None:
     """Ring for rows that wait although a runner is idle: once per idle runner, never for absent ones.
 
-    A needless ring finds nothing and ends; an offline device's queue is not rung at all, so that its messages
-    do not pile up.
+    A needless ring finds nothing and ends; the queue of a device that is offline or quarantined is not rung
+    at all, so that its messages do not pile up.
     """
     old = timezone.now() - timedelta(seconds=settings.SWEEP_SECONDS)
     waiting = _count(Evaluation.objects.filter(status=EvaluationStatus.QUEUED, queued_at__lt=old), "queue")
     if not waiting:
         return
     busy = _count(Evaluation.objects.filter(status=EvaluationStatus.RUNNING), "queue")
-    for slug, alive in _count(alive_runners(), "device__slug").items():
+    serving = alive_runners().filter(Q(device=None) | Q(device__quarantine_reason=""))
+    for slug, alive in _count(serving, "device__slug").items():
         queue = slug or CHECK_QUEUE
         idle = alive - busy.get(queue, 0)
         for _ in range(min(idle, waiting.get(queue, 0))):

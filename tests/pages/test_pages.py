@@ -177,6 +177,6 @@ def test_pages_ask_a_fixed_number_of_questions(
     for user in (owner, outsider, owner, outsider):
         finish(submit(user))
     client.force_login(owner)
-    for path, most in (("/", 12), ("/tasks/double/", 16), ("/submissions/", 6), ("/users/owner/", 8)):
+    for path, most in (("/", 14), ("/tasks/double/", 16), ("/submissions/", 6), ("/users/owner/", 8)):
         with django_assert_max_num_queries(most):
             assert client.get(path).status_code == 200

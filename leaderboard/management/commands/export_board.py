@@ -14,6 +14,7 @@ from runners.models import Device
 _COLUMNS = (
     "rank",
     "tied",
+    "standing",
     "username",
     "baseline",
     "seconds",
