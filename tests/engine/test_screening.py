@@ -53,3 +53,8 @@ def test_rule_and_line(source: str, found: list[tuple[str, int]]) -> None:
 )
 def test_honest_text_shows_nothing(source: str) -> None:
     assert rules(source) == []
+
+
+def test_a_long_chain_of_attributes_is_followed() -> None:
+    """The parser takes it, so that it must not end as a fault of ours."""
+    assert rules("x" + ".a" * 1500 + ".softmax()") == [("library_call", 1)]

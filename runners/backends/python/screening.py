@@ -120,11 +120,10 @@ def _called(tree: ast.AST) -> set[str]:
 
 def _path(node: ast.expr) -> str:
     """``torch.cuda.Stream`` of such an expression; what comes before a call or an index is left out."""
-    match node:
-        case ast.Name(id=name):
-            return name
-        case ast.Attribute(value=value, attr=name):
-            before = _path(value)
-            return f"{before}.{name}" if before else name
-        case _:
-            return ""
+    names: list[str] = []
+    while isinstance(node, ast.Attribute):  # no recursion: the parser takes deeper chains than Python's stack
+        names.append(node.attr)
+        node = node.value
+    if isinstance(node, ast.Name):
+        names.append(node.id)
+    return ".".join(reversed(names))
