@@ -58,3 +58,7 @@ def test_honest_text_shows_nothing(source: str) -> None:
 def test_a_long_chain_of_attributes_is_followed() -> None:
     """The parser takes it, so that it must not end as a fault of ours."""
     assert rules("x" + ".a" * 1500 + ".softmax()") == [("library_call", 1)]
+
+
+def test_a_source_of_nothing_but_findings_does_not_fill_the_result() -> None:
+    assert rules("x.softmax()\n" * 5000) == [("library_call", line) for line in range(1, 201)]

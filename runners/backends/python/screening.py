@@ -32,6 +32,9 @@ _THREADS = frozenset({"threading", "_thread", "multiprocessing", "concurrent", "
 _FRAMES = frozenset({"_getframe", "currentframe", "get_objects", "get_referrers", "f_locals", "f_back"})
 _MODEL = frozenset({"Model", "Reference", "ReferenceModel"})
 
+#: Findings kept: a source of one call a line must not fill the result.
+_MOST = 200
+
 _MESSAGES = {
     "library_call": "calls {0}, which is a library's kernel",
     "exception_fallback": "falls back to {0} when something is raised",
@@ -45,7 +48,7 @@ _MESSAGES = {
 
 
 def screen(tree: ast.Module, spec: TaskSpec) -> list[Finding]:
-    """The findings, in the order of their lines; none of them refuses."""
+    """The first findings, in the order of their lines; none of them refuses."""
     library = _LIBRARY | (_called(ast.parse(spec.reference)) - _PLAIN)
     found = {
         (line, rule, subject)
@@ -59,7 +62,7 @@ def screen(tree: ast.Module, spec: TaskSpec) -> list[Finding]:
             "message": f"kernel.py, line {line}: {_MESSAGES[rule].format(subject)}",
             "refuses": False,
         }
-        for line, rule, subject in sorted(found)
+        for line, rule, subject in sorted(found)[:_MOST]
     ]
 
 
