@@ -15,7 +15,7 @@ from runners.contract.spec import TaskSpec
 from runners.contract.vocabulary import DeviceKind, Language, Mode, Verdict
 from runners.health import look_after
 from runners.models import Evaluation, Runner
-from runners.sandbox.probe import tier_number
+from runners.selectors import required_tier
 from runners.services import evaluations
 from runners.supervisor.client import run_job
 
@@ -134,12 +134,6 @@ def _job_of(evaluation: Evaluation, context: RunnerContext) -> Job:
         data_dir=str(settings.DATA_DIR / "engine"),
         required_tier=required_tier(Mode(evaluation.mode)),
     )
-
-
-def required_tier(mode: Mode) -> str:
-    """The weakest sandbox for a stranger's code. Below T1 it could read the site's database and keys."""
-    least = "T0" if settings.ALLOW_WEAK_SANDBOX else "T1"
-    return max(least, settings.REQUIRED_TIER, key=tier_number) if mode == Mode.RANKED else least
 
 
 def internal_error(evaluation: Evaluation, reason: str) -> dict[str, Any]:

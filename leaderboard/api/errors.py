@@ -29,6 +29,7 @@ _STATUS = {
     "site_read_only": status.HTTP_503_SERVICE_UNAVAILABLE,
     "task_closed": status.HTTP_409_CONFLICT,
     "device_closed": status.HTTP_409_CONFLICT,
+    "tier_too_low": status.HTTP_409_CONFLICT,
 }
 
 

@@ -140,6 +140,11 @@ class RecordOut(serializers.Serializer[object]):
         return str(record.score.submission_id) if record.submission_visible else None
 
 
+class SandboxOut(serializers.Serializer[object]):
+    tier = serializers.CharField()
+    layers = serializers.DictField(child=serializers.CharField(), help_text="proved, or why it is missing.")
+
+
 class DeviceOut(serializers.Serializer[object]):
     slug = serializers.CharField(source="device.slug")
     kind = serializers.ChoiceField(choices.DEVICE_KINDS, source="device.kind")
@@ -154,6 +159,8 @@ class DeviceOut(serializers.Serializer[object]):
     running = serializers.IntegerField()
     wait_seconds = serializers.FloatField()
     quarantine_reason = serializers.CharField(allow_blank=True)
+    sandbox = SandboxOut(allow_null=True, help_text="Null while no runner is alive.")
+    ranked_refusal = serializers.CharField(allow_blank=True, help_text="Why ranked runs are refused, if so.")
 
 
 class ChoiceOut(serializers.Serializer[object]):
@@ -163,6 +170,9 @@ class ChoiceOut(serializers.Serializer[object]):
     reason = serializers.CharField(allow_blank=True, help_text="Why not, or a hint.")
     devices = serializers.ListField(
         child=serializers.CharField(), help_text="Devices with which this choice works."
+    )
+    reasons = serializers.DictField(
+        child=serializers.CharField(), help_text="By device with which it does not work: why."
     )
 
 

@@ -1,13 +1,24 @@
 """Devices as people ask after them: online, how busy, how long one waits."""
 
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from django.db.models import Count
 
 from leaderboard.selectors import estimates
-from runners.models import Device, Evaluation, EvaluationStatus
-from runners.selectors import alive_runners
+from runners.contract.vocabulary import Mode
+from runners.models import Device, Evaluation, EvaluationStatus, Runner
+from runners.sandbox.probe import PROVED, tier_number
+from runners.selectors import alive_runners, required_tier
+
+
+@dataclass(frozen=True)
+class Sandbox:
+    """What the strongest runner of a device that is alive has proved."""
+
+    tier: str
+    layers: Mapping[str, str]  # layer → "proved", or the reason it is missing
 
 
 @dataclass(frozen=True)
@@ -19,12 +30,20 @@ class DeviceStatus:
     running: int
     wait_seconds: float  # expected wait of a run entered now
     quarantine_reason: str
+    sandbox: Sandbox | None  # None while no runner is alive
+
+    @property
+    def ranked_refusal(self) -> str:
+        """Why ranked runs are refused here, or nothing."""
+        return tier_refusal(self.device, self.sandbox, Mode.RANKED)
 
 
 def device_statuses() -> list[DeviceStatus]:
     """Every device by name. Four queries, however many devices there are."""
     devices = list(Device.objects.order_by("kind", "name", "pk"))
-    alive = runners_alive()
+    alive: dict[int | None, list[Runner]] = defaultdict(list)
+    for runner in alive_runners():
+        alive[runner.device_id].append(runner)
     counts: dict[tuple[str, str, str], int] = defaultdict(int)
     for row in (
         Evaluation.objects.filter(status__in=[EvaluationStatus.QUEUED, EvaluationStatus.RUNNING])
@@ -34,7 +53,7 @@ def device_statuses() -> list[DeviceStatus]:
     ):
         counts[row["queue"], row["status"], row["mode"]] += row["number"]
     usual = estimates.usual_seconds([device.slug for device in devices])
-    return [_status(device, alive.get(device.pk, 0), counts, usual) for device in devices]
+    return [_status(device, alive[device.pk], counts, usual) for device in devices]
 
 
 def runners_alive() -> dict[int, int]:
@@ -43,9 +62,33 @@ def runners_alive() -> dict[int, int]:
     return {row["device_id"]: row["number"] for row in rows}
 
 
+def sandbox_of(device: Device) -> Sandbox | None:
+    """One query."""
+    return _strongest(list(alive_runners().filter(device=device)))
+
+
+def tier_refusal(device: Device, sandbox: Sandbox | None, mode: Mode) -> str:
+    """Why the device's sandbox is too weak for ``mode``, in a sentence; nothing where it is not.
+
+    Checks run elsewhere, and of a device that is offline nobody knows: its runner decides.
+    """
+    needed = required_tier(mode)
+    if mode == Mode.CHECK or sandbox is None or tier_number(sandbox.tier) >= tier_number(needed):
+        return ""
+    missing = "; ".join(f"{name}: {word}" for name, word in sandbox.layers.items() if word != PROVED)
+    why = f" ({missing})" if missing else ""
+    reached = f"its sandbox reaches tier {sandbox.tier}, {needed} is required{why}"
+    return f"{device.name} takes no {mode} runs: {reached}."
+
+
+def _strongest(runners: list[Runner]) -> Sandbox | None:
+    best = max(runners, key=lambda runner: tier_number(runner.tier), default=None)
+    return Sandbox(best.tier, best.layers) if best is not None else None
+
+
 def _status(
     device: Device,
-    alive: int,
+    alive: list[Runner],
     counts: dict[tuple[str, str, str], int],
     usual: dict[tuple[str, str], float],
 ) -> DeviceStatus:
@@ -61,5 +104,12 @@ def _status(
             running += number
             work += number * usual[queue, mode] / 2  # on average half of it is still to come
     return DeviceStatus(
-        device, alive > 0, alive, queued, running, work / max(1, alive), device.quarantine_reason
+        device=device,
+        online=bool(alive),
+        runners=len(alive),
+        queued=queued,
+        running=running,
+        wait_seconds=work / max(1, len(alive)),
+        quarantine_reason=device.quarantine_reason,
+        sandbox=_strongest(alive),
     )

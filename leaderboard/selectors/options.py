@@ -1,13 +1,14 @@
 """What can be chosen on the submit page, and why some of it can't."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from django.contrib.auth.models import User
 
 from leaderboard.models import TaskVersion
 from leaderboard.selectors import estimates
 from leaderboard.selectors.budgets import Budget, budgets_of
-from leaderboard.selectors.devices import DeviceStatus, device_statuses
+from leaderboard.selectors.devices import DeviceStatus, device_statuses, tier_refusal
 from leaderboard.selectors.specs import spec_of
 from runners.contract.spec import TaskSpec
 from runners.contract.vocabulary import COMPILERS, LANGUAGES_OF, DeviceKind, Language, Mode, lacks_compiler
@@ -32,6 +33,7 @@ class Choice:
     enabled: bool
     reason: str
     devices: tuple[str, ...] = ()  # slugs of the devices with which this choice works
+    reasons: Mapping[str, str] = field(default_factory=dict)  # for other devices, by slug: why not with them
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,7 @@ class SubmitOptions:
     languages: list[Choice]
     modes: list[Choice]
     budgets: dict[str, Budget]  # by device slug; empty for anonymous visitors
+    statuses: list[DeviceStatus]  # of every device, for whoever shows the choices
 
 
 def device_refusal(device: Device, spec: TaskSpec) -> tuple[str, str] | None:
@@ -57,14 +60,16 @@ def submit_options(user: User | None, version: TaskVersion) -> SubmitOptions:
     """Choices for a submission to ``version``. Six queries at most."""
     spec = spec_of(version)
     statuses = device_statuses()
-    usable = [status.device for status in statuses if device_refusal(status.device, spec) is None]
+    fitting = [status for status in statuses if device_refusal(status.device, spec) is None]
+    usable = [status.device for status in fitting]
     budgets = budgets_of(user, usable) if user is not None else {}
     needed = estimates.reservations(version.spec_id, [device.pk for device in usable])
     return SubmitOptions(
         devices=[_device_choice(status, spec, version) for status in statuses],
         languages=[_language_choice(language, spec, usable) for language in Language],
-        modes=[_mode_choice(mode, usable, budgets, needed) for mode in Mode],
+        modes=[_mode_choice(mode, fitting, budgets, needed) for mode in Mode],
         budgets={device.slug: budgets[device.pk] for device in usable if device.pk in budgets},
+        statuses=statuses,
     )
 
 
@@ -80,31 +85,43 @@ def _device_choice(status: DeviceStatus, spec: TaskSpec, version: TaskVersion) -
 
 def _language_choice(language: Language, spec: TaskSpec, usable: list[Device]) -> Choice:
     able = [device for device in usable if language in LANGUAGES_OF[DeviceKind(device.kind)]]
-    devices = tuple(device.slug for device in able if not lacks_compiler(language, device.facts))
+    reasons = {
+        device.slug: f"{device.name} has no {COMPILERS[language]} at present."
+        for device in able
+        if lacks_compiler(language, device.facts)
+    }
+    devices = tuple(device.slug for device in able if device.slug not in reasons)
     reason = ""
     if language not in spec.languages:
         reason = f"The task {spec.slug} takes no {LANGUAGE_LABELS[language]}."
     elif able and not devices:
-        reason = f"{able[0].name} has no {COMPILERS[language]} at present."
+        reason = reasons[able[0].slug]
     elif not devices:
         reason = f"No open device runs {LANGUAGE_LABELS[language]} for this task."
-    return Choice(str(language), LANGUAGE_LABELS[language], not reason, reason, () if reason else devices)
+    label = LANGUAGE_LABELS[language]
+    return Choice(str(language), label, not reason, reason, () if reason else devices, reasons)
 
 
 def _mode_choice(
-    mode: Mode, usable: list[Device], budgets: dict[int, Budget], needed: dict[tuple[int, str], float]
+    mode: Mode, fitting: list[DeviceStatus], budgets: dict[int, Budget], needed: dict[tuple[int, str], float]
 ) -> Choice:
-    affordable = tuple(
-        device.slug
-        for device in usable
-        if device.pk not in budgets or needed[device.pk, str(mode)] <= budgets[device.pk].left
+    reasons = {}
+    for status in fitting:
+        device = status.device
+        reason = tier_refusal(device, status.sandbox, mode)
+        if not reason and device.pk in budgets:
+            reason = _over_budget(budgets[device.pk], needed[device.pk, str(mode)])
+        if reason:
+            reasons[device.slug] = reason
+    devices = tuple(status.device.slug for status in fitting if status.device.slug not in reasons)
+    reason = "" if devices else next(iter(reasons.values()), "")
+    return Choice(str(mode), MODE_LABELS[mode], bool(devices), reason, devices, reasons)
+
+
+def _over_budget(budget: Budget, seconds: float) -> str:
+    if seconds <= budget.left:
+        return ""
+    return (
+        f"Needs {seconds:.0f} device seconds, more than is left today; "
+        f"refills at {budget.refills_at:%H:%M} UTC."
     )
-    reason = ""
-    if usable and not affordable:
-        budget = next(iter(budgets.values()))
-        least = min(needed[device.pk, str(mode)] for device in usable)
-        reason = (
-            f"Needs {least:.0f} device seconds, more than is left today; "
-            f"refills at {budget.refills_at:%H:%M} UTC."
-        )
-    return Choice(str(mode), MODE_LABELS[mode], bool(affordable), reason, affordable)

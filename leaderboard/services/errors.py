@@ -18,6 +18,7 @@ FIELD_OF = {
     "task_closed": "task",
     "mode_unknown": "mode",
     "over_budget": "mode",
+    "tier_too_low": "mode",
     "too_many_checks": "mode",
     "scope_unknown": "scopes",
     "name_missing": "name",

@@ -8,6 +8,7 @@ from leaderboard.live.publish import publish_visibility
 from leaderboard.models import Submission, TaskVersion
 from leaderboard.selectors import estimates
 from leaderboard.selectors.budgets import budget_of
+from leaderboard.selectors.devices import sandbox_of, tier_refusal
 from leaderboard.selectors.options import device_refusal
 from leaderboard.selectors.specs import spec_of
 from leaderboard.services import budgets, site_mode, sources
@@ -42,6 +43,8 @@ def submit(
     spec = spec_of(version)
     device = _open_device(device_slug, spec)
     _check_language(chosen_language, device, spec)
+    if sentence := tier_refusal(device, sandbox_of(device), chosen_mode):
+        raise Refusal("tier_too_low", sentence)
     # Before a stranger's source is parsed; asked again, under locks, when it is entered.
     require_room(user=user)
     if chosen_mode != Mode.CHECK:

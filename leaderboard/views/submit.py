@@ -11,7 +11,6 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from leaderboard.models import Submission, Task, TaskVersion
-from leaderboard.selectors import devices as device_selectors
 from leaderboard.selectors import options as option_selectors
 from leaderboard.selectors import submissions as submission_selectors
 from leaderboard.selectors import tasks as task_selectors
@@ -99,7 +98,7 @@ def _page(
     draft: Draft,
     refusal: Refusal | None = None,
 ) -> HttpResponse:
-    statuses = {status.device.slug: status for status in device_selectors.device_statuses()}
+    statuses = {status.device.slug: status for status in options.statuses}
     kinds = {slug: status.device.kind for slug, status in statuses.items()}
     starters = _starters(version)
     context = {
@@ -132,7 +131,7 @@ def _preset(request: HttpRequest, version: TaskVersion, options: SubmitOptions) 
     fitting = [choice for choice in options.languages if not choice.devices or device in choice.devices]
     language = _choose(fitting, original.kernel.language if original else asked.get("language"))
     mode = _choose(options.modes, asked.get("mode") or str(Mode.TEST))
-    kinds = {status.device.slug: status.device.kind for status in device_selectors.device_statuses()}
+    kinds = {status.device.slug: status.device.kind for status in options.statuses}
     source = original.kernel.source if original else starter(version, language, kinds.get(device, ""))
     return Draft(device, language, mode, source)
 

@@ -39,7 +39,8 @@ class CaseRow:
 def task(request: HttpRequest, slug: str) -> HttpResponse:
     version = _version(slug, request.GET.get("version"))
     spec = spec_of(version)
-    device = _device(request.GET.get("device"), devices_of(spec))
+    devices = devices_of(spec)
+    device = _device(request.GET.get("device"), devices)
     kind = DeviceKind(device.kind) if device else next(iter(spec.device_kinds))
     context = {
         "task": version.task,
@@ -50,7 +51,7 @@ def task(request: HttpRequest, slug: str) -> HttpResponse:
         "entry_points": entry_points(spec),
         "cases": [_case_row(spec, case) for role in CaseRole for case in spec.cases_for(kind, role)],
         "device": device,
-        "devices": devices_of(spec),
+        "devices": devices,
         **(_board_context(request, version, device) if device else {}),
     }
     return render(request, "leaderboard/task.html", context)

@@ -14,7 +14,8 @@ export function startChoices(form, onChange) {
       const note = input.parentElement.querySelector("small");
       const never = input.hasAttribute("data-never");
       input.disabled = never || !fits;
-      note.textContent = !never && !fits ? note.dataset.reason : input.dataset.note;
+      const reason = JSON.parse(input.dataset.reasons)[device] ?? note.dataset.reason;
+      note.textContent = !never && !fits ? reason : input.dataset.note;
       if (input.disabled) input.checked = false;
     }
     for (const name of ["language", "mode"]) {

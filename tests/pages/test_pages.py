@@ -178,6 +178,12 @@ def test_pages_ask_a_fixed_number_of_questions(
         finish(submit(user))
     client.force_login(owner)
     # Two of each are for the state of the site, which every page may have to show.
-    for path, most in (("/", 14), ("/tasks/double/", 18), ("/submissions/", 8), ("/users/owner/", 10)):
+    for path, most in (
+        ("/", 14),
+        ("/tasks/double/", 14),
+        ("/tasks/double/submit/", 14),
+        ("/submissions/", 8),
+        ("/users/owner/", 10),
+    ):
         with django_assert_max_num_queries(most):
             assert client.get(path).status_code == 200
