@@ -1,5 +1,8 @@
 """Baselines: the task's own reference, entered on every board as a kernel like any other."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from django.db import transaction
 
 from leaderboard.models import Baseline, Submission, TaskVersion
@@ -45,7 +48,7 @@ def enqueue_missing(device: Device) -> int:
             continue
         for baseline in Baseline:
             old = existing.get((version.pk, baseline))
-            if old is None or _is_void(old):
+            if old is None or _is_void(old) or _failed_elsewhere(old, device):
                 _enter(version, device, baseline, baseline_source(spec.reference, baseline), old)
                 queued += 1
     return queued
@@ -60,6 +63,23 @@ def enqueue_for_online_devices() -> int:
 def _is_void(submission: Submission) -> bool:
     evaluation = submission.evaluation
     return evaluation.status == EvaluationStatus.FINISHED and evaluation.verdict in _NO_ANSWER
+
+
+def _failed_elsewhere(submission: Submission, device: Device) -> bool:
+    """Whether it failed on a machine that told other facts of itself: a compiler or driver may have come.
+
+    With the same facts it would fail again, and is left alone.
+    """
+    evaluation = submission.evaluation
+    if evaluation.status != EvaluationStatus.FINISHED or evaluation.verdict == Verdict.PASSED:
+        return False
+    then: Mapping[str, Any] = (evaluation.result or {}).get("device") or {}
+    return bool(then) and _comparable(then) != _comparable(device.facts)
+
+
+def _comparable(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Without what tells cards of one kind apart."""
+    return {name: value for name, value in facts.items() if name != "uuid"}
 
 
 def _enter(

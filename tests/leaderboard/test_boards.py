@@ -207,6 +207,22 @@ def test_baselines_are_queued_once_last_and_again_only_without_an_answer(
     assert Submission.objects.count() == 2
 
 
+def test_a_failed_baseline_is_measured_again_where_the_facts_have_changed(
+    version: TaskVersion, device: Device, finish: Finish
+) -> None:
+    device.facts = {"compiler": "none", "uuid": "GPU-1"}
+    baselines.enqueue_missing(device)
+    first, second = Submission.objects.order_by("evaluation__queued_at")
+    finish(first, verdict=Verdict.RUNTIME_ERROR, score=None, device=device.facts)
+    finish(second, device=device.facts)
+    device.facts = {"compiler": "none", "uuid": "GPU-2"}
+    assert baselines.enqueue_missing(device) == 0
+    device.facts = {"compiler": "g++", "uuid": "GPU-2"}
+    assert baselines.enqueue_missing(device) == 1
+    first.refresh_from_db()
+    assert first.evaluation.status == "queued"
+
+
 def test_new_versions_get_their_baselines_where_a_runner_is_online(
     version: TaskVersion, runner: Runner, gpu: Device
 ) -> None:
