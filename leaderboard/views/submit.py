@@ -100,7 +100,7 @@ def _page(
 ) -> HttpResponse:
     statuses = {status.device.slug: status for status in options.statuses}
     kinds = {slug: status.device.kind for slug, status in statuses.items()}
-    starters = _starters(version)
+    starters, spec = _starters(version), spec_of(version)
     context = {
         "task": version.task,
         "version": version,
@@ -110,7 +110,8 @@ def _page(
         "modes": [(choice, *choice.label.split(": ", 1)) for choice in options.modes],
         "draft": draft,
         "refusal": refusal,
-        "entry_points": entry_points(spec_of(version)),
+        "spec": spec,
+        "entry_points": entry_points(spec),
         "starter_links": _starter_links(options, kinds),
         "page_data": {
             "task": version.task.slug,

@@ -108,6 +108,19 @@ def test_what_cannot_work_is_greyed_with_its_reason(visitor: Client, gpu: Device
     assert 'value="gpu-test" disabled' in body
 
 
+@pytest.mark.parametrize("path", [PATH, "/tasks/double/"])
+def test_entry_points_and_shapes_stand_together(visitor: Client, path: str) -> None:
+    body = html.unescape(visitor.get(path).content.decode())
+    for words in (
+        'extern "C" void kernel(const float* x, float* y, int64_t n);',
+        "def kernel(x):  # returns y",
+        "<td>output</td><td><code>float32</code></td><td><code>n</code></td>",
+        "An element passes when",
+        "Buffers are dense and row-major.",
+    ):
+        assert words in body
+
+
 def test_the_budget_stands_beside_the_button(visitor: Client) -> None:
     body = visitor.get(PATH).content.decode()
     assert "Budget today" in body
