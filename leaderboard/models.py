@@ -133,7 +133,10 @@ class Score(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
-        indexes = [models.Index(fields=["version", "device", "seconds"], name="score_board")]
+        indexes = [
+            models.Index(fields=["version", "device", "seconds"], name="score_board"),
+            models.Index(fields=["-created_at", "-id"], name="score_newest"),
+        ]
         constraints = [
             models.CheckConstraint(
                 name="score_interval_holds",

@@ -3,10 +3,10 @@
 from collections import defaultdict
 from dataclasses import dataclass
 
-from django.db.models import Count, F, Prefetch, Q, QuerySet
+from django.db.models import Count, Exists, OuterRef, Prefetch, Q, QuerySet, Subquery
 
 from leaderboard.models import Score, Standing, Task, TaskVersion
-from leaderboard.selectors.boards import previous_of, record_scores
+from leaderboard.selectors.boards import previous_of
 from leaderboard.selectors.devices import DeviceStatus, device_statuses
 from leaderboard.selectors.viewers import Viewer, may_see
 from runners.models import Device
@@ -89,11 +89,18 @@ def task_cards() -> list[TaskCard]:
 
 
 def records(viewer: Viewer = None, *, limit: int = _RECORDS_SHOWN) -> list[Record]:
-    """The newest records on boards of current versions, newest first. One query."""
+    """The newest records on boards of current versions, newest first. One query.
+
+    Goes back from the newest score and asks of each whether an earlier one was as fast, so that what the home
+    page costs does not grow with all scores there are.
+    """
+    people = Score.objects.filter(baseline="", standing=Standing.RANKED)
+    earlier = people.filter(version=OuterRef("version"), device=OuterRef("device")).filter(
+        Q(created_at__lt=OuterRef("created_at")) | Q(created_at=OuterRef("created_at"), pk__lt=OuterRef("pk"))
+    )
     scores = (
-        record_scores()
-        .filter(version__is_current=True, baseline="")
-        .filter(Q(previous__isnull=True) | Q(seconds__lt=F("previous")))
+        people.filter(~Exists(earlier.filter(seconds__lte=OuterRef("seconds"))), version__is_current=True)
+        .annotate(previous=Subquery(earlier.order_by("seconds").values("seconds")[:1]))
         .select_related("submission", "user", "device", "version__task")
         .defer("version__statement", "version__starters")
         .order_by("-created_at", "-pk")[:limit]
