@@ -3,7 +3,8 @@
 import { swapKeepingPlace } from "./swap.js";
 
 const SHORTEST_GAP = 250; // milliseconds between fetches of one part: at most four a second
-const POLL = 3000; // milliseconds, while there is no socket
+const POLL = 3000; // milliseconds, while there is no socket or the last answer was none
+const QUEUED_POLL = 10000; // milliseconds: those ahead in the queue ring no bell here, yet place and wait move
 const FIRST_WAIT = 500; // milliseconds before the first reconnect; doubles up to LONGEST_WAIT
 const LONGEST_WAIT = 15000;
 const CLOSED_FOR_GOOD = 4404; // no such thing, or not for this visitor: asking again changes nothing
@@ -36,6 +37,11 @@ class LivePart {
     this.announce();
     if (this.isFinished()) this.stopped = true;
     else this.connect();
+    if (!this.stopped) this.queued = setInterval(() => this.askWhileQueued(), QUEUED_POLL);
+  }
+
+  askWhileQueued() {
+    if (!document.hidden && this.element()?.dataset.status === "queued") this.refresh();
   }
 
   element() {
@@ -115,8 +121,14 @@ class LivePart {
     this.lastFetch = performance.now();
     try {
       const answer = await fetch(element.dataset.liveUrl, { headers: { "HX-Request": "true" }, redirect: "error" });
-      if (answer.status === 404) this.stop();
-      else if (answer.ok) this.swap(await answer.text());
+      if (answer.status === 404) {
+        this.stop();
+      } else if (answer.ok) {
+        this.swap(await answer.text());
+        if (this.socket?.readyState === WebSocket.OPEN) this.stopPolling();
+      } else {
+        this.startPolling(); // overloaded or failing: what the frame told of is still not shown
+      }
     } catch {
       this.startPolling(); // the server is away; the next poll or frame tries again
     } finally {
@@ -154,6 +166,7 @@ class LivePart {
     this.stopped = true;
     clearTimeout(this.retry);
     clearTimeout(this.timer);
+    clearInterval(this.queued);
     this.stopPolling();
     this.socket?.close();
   }

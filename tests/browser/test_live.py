@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, WebSocketRoute, expect
 
 from tests.browser.conftest import Site, set_source
 
@@ -39,6 +39,52 @@ def test_a_page_that_lost_its_socket_reads_what_it_missed(
     start(page, site, "check", GOOD)
     expect(page.locator("#result .run")).to_have_attribute("data-status", "finished", timeout=60_000)
     assert refused
+
+
+def test_a_page_that_was_answered_with_errors_asks_again(
+    site: Site, open_page: Callable[..., Page], sign_up: Callable[[Page], str]
+) -> None:
+    page = open_page(watched=False)  # refused requests are reported on the console
+    sign_up(page)
+    refused: list[str] = []
+
+    def handle(route: Route) -> None:
+        # The only frame comes before the run has ended: nothing but the page's own asking can help then.
+        answer = route.fetch()
+        if "data-finished" in answer.text() and len(refused) > 1:
+            route.fulfill(response=answer)
+        else:
+            refused.append(route.request.url)
+            route.fulfill(status=503, body="no")
+
+    page.route(re.compile(r"/submissions/[^/]+/live/"), handle)
+    page.route_web_socket(re.compile(r"/ws/submissions/"), ring_once)
+    start(page, site, "check", GOOD)
+    expect(page.locator("#result .run")).to_have_attribute("data-status", "finished", timeout=60_000)
+    assert len(refused) > 1
+
+
+def test_the_place_in_the_queue_moves_without_a_frame(
+    site: Site, open_page: Callable[..., Page], sign_up: Callable[[Page], str]
+) -> None:
+    page = open_page()
+    sign_up(page)
+    page.clock.install()
+    page.route_web_socket(re.compile(r"/ws/submissions/"), lambda socket: None)  # open, and silent
+    page.goto(start(page, site, "test", SLEEPS))
+    run = page.locator(".run")
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url) if "/live/" in request.url else None)
+    run.evaluate("element => element.dataset.status = 'queued'")
+    page.clock.run_for(11_000)
+    expect(run).to_have_attribute("data-status", "running", timeout=60_000)
+    page.get_by_role("button", name="Cancel").click()
+    assert asked
+
+
+def ring_once(socket: WebSocketRoute) -> None:
+    """Tells of one change, and then stays open and silent."""
+    socket.send('{"seq": 1000000, "status": "running"}')
 
 
 def test_a_run_can_be_cancelled(
