@@ -7,10 +7,11 @@ import json
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
+Scope = dict[str, Any]
 Message = Mapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
-Application = Callable[[Mapping[str, Any], Receive, Send], Awaitable[None]]
+Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 
 class BodyLimit:
@@ -20,7 +21,7 @@ class BodyLimit:
         self._application = application
         self._most = most
 
-    async def __call__(self, scope: Mapping[str, Any], receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._application(scope, receive, send)
             return
@@ -43,7 +44,7 @@ class BodyLimit:
         if too_large:
             await self._refuse(scope, send)
 
-    async def _refuse(self, scope: Mapping[str, Any], send: Send) -> None:
+    async def _refuse(self, scope: Scope, send: Send) -> None:
         text = f"The request's body is larger than {self._most:,} bytes."
         kind, body = b"text/plain; charset=utf-8", text
         if scope["path"].startswith("/api/"):
@@ -54,7 +55,7 @@ class BodyLimit:
         await send({"type": "http.response.body", "body": body.encode()})
 
 
-def _announced(scope: Mapping[str, Any]) -> int:
+def _announced(scope: Scope) -> int:
     """Content-Length, or 0 where there is none that can be read: then the bytes are counted."""
     for name, value in scope["headers"]:
         if name.lower() == b"content-length" and value.isdigit() and len(value) < 20:

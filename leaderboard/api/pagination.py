@@ -18,7 +18,7 @@ class NewestFirst(CursorPagination):
             cursor = super().decode_cursor(request)
         except NotFound:
             raise _not_ours() from None
-        if cursor is not None and cursor.position is not None and not _is_time(cursor.position):
+        if cursor is not None and cursor.position is not None and not _is_time(str(cursor.position)):
             raise _not_ours()
         return cursor
 
