@@ -25,6 +25,7 @@ from leaderboard.models import (
 )
 from leaderboard.services import reviews
 from runners.models import Device, Evaluation, Kernel, Runner, SpecDocument
+from runners.services import devices
 
 
 class ReadOnlyAdmin(admin.ModelAdmin):
@@ -227,6 +228,13 @@ class DeviceAdmin(admin.ModelAdmin):
     list_editable = ["is_open", "quarantine_reason"]
     readonly_fields = ["slug", "kind", "facts", "ceilings", "calibrated_at", "created_at"]
     search_fields = ["name", "slug"]
+    actions = ["release"]
+
+    @admin.action(description="Release from quarantine: give them work again", permissions=["change"])
+    def release(self, request: HttpRequest, chosen: QuerySet[Device]) -> None:
+        for device in chosen:
+            if devices.release(device=device):
+                self.log_change(request, device, f"released; it was quarantined: {device.quarantine_reason}")
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from django.apps import apps
 from django.contrib import admin
+from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import User
 from django.test import Client
 
@@ -13,6 +14,7 @@ from leaderboard.models import Allowance, ApiToken, Reservation, Score, Spend, S
 from leaderboard.selectors.budgets import budget_of
 from leaderboard.services import site_mode, tokens
 from runners.models import Device, Evaluation, Kernel, Runner, SpecDocument
+from runners.services import devices
 
 PLAIN = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
 
@@ -101,3 +103,12 @@ def test_others_do_not_get_in(owner: User, db: None) -> None:
     client = Client()
     client.force_login(owner)
     assert client.get("/admin/").status_code == 302
+
+
+def test_a_quarantined_device_is_released(chief: Client, device: Device) -> None:
+    devices.quarantine(device=device, reason="GPU 0 did not answer.")
+    body = {"action": "release", "_selected_action": [device.pk]}
+    assert chief.post("/admin/runners/device/", body).status_code == 302
+    device.refresh_from_db()
+    assert device.quarantine_reason == ""
+    assert "GPU 0 did not answer." in LogEntry.objects.get().change_message
