@@ -24,16 +24,17 @@ def command(
     """
     arguments = [bwrap, "--unshare-user", "--unshare-all", "--disable-userns"]
     arguments += ["--new-session", "--die-with-parent", "--hostname", "sandbox"]
+    # The writable places first: what is mounted read-only may itself lie under /tmp.
+    arguments += ["--proc", "/proc", "--dev", "/dev"]
+    arguments += ["--size", str(bounds["tmp"]), "--tmpfs", "/tmp"]  # noqa: S108 - the sandbox's own
+    arguments += ["--size", str(bounds["shm"]), "--tmpfs", "/dev/shm"]  # noqa: S108
     for source, place in binds:
         arguments += ["--ro-bind", source, place]
     for link in ("bin", "sbin", "lib", "lib64", "lib32"):
         if os.path.islink(f"/{link}"):
             arguments += ["--symlink", os.readlink(f"/{link}"), f"/{link}"]
-    arguments += ["--proc", "/proc", "--dev", "/dev"]
     for device in devices:
         arguments += ["--dev-bind", device, device]
-    arguments += ["--size", str(bounds["tmp"]), "--tmpfs", "/tmp"]  # noqa: S108 - the sandbox's own
-    arguments += ["--size", str(bounds["shm"]), "--tmpfs", "/dev/shm"]  # noqa: S108
     # bubblewrap's root and /dev are tmpfs of half the memory: read-only, or they are a disk without a limit.
     arguments += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/tmp", "--"]  # noqa: S108
     return [*arguments, *inner]

@@ -3,6 +3,7 @@
 import json
 import os
 import socket
+import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +15,7 @@ from runners.backends.base import Built, CompileFailed
 from runners.backends.cpp.backend import CppBackend
 from runners.contract.job import DeviceTarget
 from runners.contract.vocabulary import Mode
+from runners.sandbox import bubblewrap
 from runners.sandbox.probe import PROVED, Probe, tier_number
 from runners.supervisor.evaluation import Evaluation
 from runners.supervisor.stop import Stop
@@ -165,3 +167,19 @@ def test_this_machine_proves_every_layer(proved: Probe) -> None:
     if not os.environ.get("CI"):
         pytest.skip("machines outside CI may lack a layer")
     assert proved.tier == "T2", proved.missing()
+
+
+def test_an_installation_under_tmp_is_seen_inside(tmp_path: Path) -> None:
+    """The sandbox has a /tmp of its own, which must not hide what is mounted from under the host's."""
+    (tmp_path / "module").write_text("seen")
+    bwrap = bubblewrap.executable()
+    assert bwrap is not None
+    command = bubblewrap.command(
+        bwrap,
+        [("/usr", "/usr"), (str(tmp_path), "/tmp/installation")],
+        [],
+        {"tmp": 2**20, "shm": 2**20},
+        ["/usr/bin/cat", "/tmp/installation/module"],
+    )
+    done = subprocess.run(command, env={}, capture_output=True, text=True, timeout=30)
+    assert (done.stdout, done.stderr) == ("seen", "")
