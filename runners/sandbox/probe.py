@@ -127,10 +127,11 @@ def _find() -> Probe:
         if bubblewrap.executable() is None:
             layers["namespaces"] = "bubblewrap is not installed"
         below = layers["namespaces"] == PROVED
-        layers["own uid"] = _judge(
-            _attempt(Layers(False, False, below), request), ("root", "environment", "new_privileges")
-        )
+        bare = _attempt(Layers(False, False, below), request)
+        layers["own uid"] = _judge(bare, ("root", "environment", "new_privileges"))
         layers["landlock"] = _judge(_attempt(Layers(True, False, below), request), ("hidden",))
+        if layers["landlock"] == PROVED and not (isinstance(bare, dict) and bare["hidden"]):
+            layers["landlock"] = "not proved: the file is out of reach without it, too"
         layers["seccomp"] = _judge(_attempt(Layers(False, True, below), request), ("ptrace", "vsock"))
     tier = "none"
     for name, wanted in (("T0", ["own uid"]), ("T1", ["landlock", "seccomp"]), ("T2", ["namespaces"])):
@@ -150,7 +151,11 @@ def _judge(opened: dict[str, bool] | str, must_be_closed: tuple[str, ...]) -> st
 def _attempt(layers: Layers, request: dict[str, object]) -> dict[str, bool] | str:
     """Which forbidden things worked under ``layers``; a text when the sandbox did not start."""
     try:
-        started = spawn(Plan("probes", Bounds(), layers, forbidden_paths=[str(request["hidden"])]))
+        # Outside of every place that Landlock lets through, the sandbox's own /tmp among them.
+        hidden = str(request["hidden"])
+        place = "/forbidden" if layers.namespaces else hidden
+        request = {**request, "hidden": place}
+        started = spawn(Plan("probes", Bounds(), layers, forbidden_paths=[(hidden, place)]))
     except OSError as error:
         return f"the sandbox does not start: {error}"
     try:

@@ -42,7 +42,8 @@ class Plan:
     packages: bool = False  # third-party Python packages (torch) are visible
     devices: Sequence[str] = ()  # device nodes let through
     more_paths: Sequence[str] = ()  # further read-only paths, at their own place
-    forbidden_paths: Sequence[str] = ()  # visible, but left out of Landlock's list: for the probe
+    #: Visible, but left out of Landlock's list, as (source, place inside): for the probe.
+    forbidden_paths: Sequence[tuple[str, str]] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -114,7 +115,7 @@ def _document(plan: Plan, bwrap: str | None, control: int, directory: str) -> di
     code = [
         (str(_PACKAGE / name), f"{_INSIDE}/runners/{name}") for name in ("__init__.py", "sandbox", "harness")
     ]
-    binds = [(path, path) for path in [*paths, *plan.forbidden_paths]] + code
+    binds = [*((path, path) for path in paths), *plan.forbidden_paths, *code]
     settings = {
         "role": plan.role,
         "control": control,
