@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 NODE := $(shell command -v node >/dev/null && command -v npm)
 
-.PHONY: help run test lint format frontend clean
+.PHONY: help run test corpus lint format frontend clean
 
 help:  ## Show this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -16,7 +16,10 @@ run: $(STAMP)  ## Start the whole site on this machine; Ctrl-C stops it
 
 test: $(STAMP) $(VENV)/.installed-dev  ## Run the test suite
 	@$(BIN)/python -m kernelhub.frontend
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest -m 'not corpus'
+
+corpus: $(STAMP) $(VENV)/.installed-dev  ## Run every known cheat and attack through the engine
+	@$(BIN)/python -m pytest tests/cheats tests/attacks
 
 lint: $(VENV)/.installed-dev  ## Check style, types, import contracts and migrations
 	$(BIN)/ruff check .

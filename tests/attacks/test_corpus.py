@@ -112,6 +112,7 @@ def processes_named(token: str) -> list[str]:
     return found
 
 
+@pytest.mark.corpus
 @pytest.mark.sandbox
 @pytest.mark.parametrize("case", CASES)
 def test_attack_gets_its_verdict_and_leaves_nothing(

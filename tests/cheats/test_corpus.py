@@ -38,12 +38,14 @@ def outcomes(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
     return {key(outcome.attempt): outcome for outcome in run_all(CORPUS, selected, detect()[0], folder)}
 
 
+@pytest.mark.corpus
 @pytest.mark.sandbox
 @pytest.mark.parametrize("attempt", CHEATS, ids=lambda attempt: attempt.name)
 def test_cheat_is_caught(outcomes: dict[Key, Outcome], attempt: Attempt) -> None:
     assert outcomes[key(attempt)].faults == ()
 
 
+@pytest.mark.corpus
 @pytest.mark.sandbox
 @pytest.mark.parametrize("attempt", CONTROLS, ids=lambda attempt: "-".join(key(attempt)))
 def test_honest_neighbour_passes(outcomes: dict[Key, Outcome], attempt: Attempt) -> None:
