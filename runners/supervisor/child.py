@@ -81,8 +81,8 @@ class Child:
     def check_weight(self) -> None:
         weight = process_tree.weigh(self._root)
         for used, allowed, text in (
-            (weight.memory, self._bounds.memory, f"{self._bounds.memory / 2**30:.3g} GiB of memory"),
             (weight.processes, self._bounds.processes, f"{self._bounds.processes} processes"),
+            (weight.memory, self._bounds.memory, f"{self._bounds.memory / 2**30:.3g} GiB of memory"),
             (weight.threads, self._bounds.threads, f"{self._bounds.threads} threads"),
         ):
             if used > allowed:

@@ -57,7 +57,8 @@ def test_endless_kernel_times_out(evaluate: Evaluate, body: str) -> None:
 def test_fork_bomb_hits_the_process_limit(evaluate: Evaluate) -> None:
     document = evaluate("#include <unistd.h>\n" + CPP.format("while (true) fork();"))
     assert document["verdict"] == "resource_limit"
-    assert "processes" in document["reason"]
+    # Copies of a process weigh something, too: which bound is passed first is up to the scheduler.
+    assert "processes" in document["reason"] or "memory" in document["reason"]
 
 
 def test_thread_bomb_hits_the_thread_limit(evaluate: Evaluate) -> None:
