@@ -226,7 +226,17 @@ class DeviceAdmin(admin.ModelAdmin):
 
     list_display = ["name", "slug", "kind", "is_open", "quarantine_reason", "calibrated_at"]
     list_editable = ["is_open", "quarantine_reason"]
-    readonly_fields = ["slug", "kind", "facts", "ceilings", "calibrated_at", "created_at"]
+    readonly_fields = [
+        "slug",
+        "kind",
+        "facts",
+        "ceilings",
+        "calibrated_at",
+        "calibration",
+        "noise",
+        "noise_measured_at",
+        "created_at",
+    ]
     search_fields = ["name", "slug"]
     actions = ["release"]
 

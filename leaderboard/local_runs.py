@@ -1,6 +1,6 @@
 """Evaluating a file on this machine: no web, broker or database."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -8,10 +8,11 @@ from typing import Any
 from leaderboard.catalog.loader import CATALOG, CatalogError, CatalogTask, Fixture, load, load_all
 from leaderboard.services.errors import Refusal
 from leaderboard.services.sources import check_entry_point, read_language, read_source
+from runners.calibrate import remembered_ceilings
 from runners.contract.job import DeviceTarget, Job
 from runners.contract.result import ResultDocument
 from runners.contract.vocabulary import LANGUAGES_OF, DeviceKind, Mode
-from runners.devices import DetectedDevice, detect
+from runners.devices import DetectedDevice, find
 from runners.supervisor.client import run_job
 
 OnEvent = Callable[[dict[str, Any]], None]
@@ -49,13 +50,10 @@ def find_task(name: str) -> CatalogTask:
 
 def find_device(name: str) -> DetectedDevice:
     """By slug, kind ("cpu") or kind and index ("cuda:1"). Raises UsageError."""
-    devices = detect()
-    kind, _, index = name.partition(":")
-    for device in devices:
-        if name == device.slug or (kind == device.kind and index in ("", str(device.index))):
-            return device
-    known = ", ".join(f"{device.kind}:{device.index} ({device.slug})" for device in devices)
-    raise UsageError(f"this machine has no device {name!r} (found: {known or 'none'})")
+    try:
+        return find(name)
+    except LookupError as error:
+        raise UsageError(str(error)) from error
 
 
 def run_file(
@@ -67,9 +65,13 @@ def run_file(
     language: str = "",
     data_dir: Path,
     required_tier: str,
+    ceilings: Mapping[str, Any] | None = None,
     on_event: OnEvent,
 ) -> ResultDocument:
-    """Evaluate the source in ``path``. Raises Refusal and UsageError before anything runs."""
+    """Evaluate the source in ``path``. Raises Refusal and UsageError before anything runs.
+
+    Without ``ceilings`` (see ``ceilings_for``) the result has no floors and no share of the roofline.
+    """
     try:
         source = path.read_bytes()
     except OSError as error:
@@ -90,11 +92,25 @@ def run_file(
         language=chosen,
         source=text,
         mode=mode,
-        target=DeviceTarget(kind, device.index, tuple(device.cores), device.facts),
+        target=DeviceTarget(kind, device.index, tuple(device.cores), device.facts, ceilings or {}),
         data_dir=str(data_dir),
         required_tier=required_tier,
     )
     return run_job(job, on_event=on_event, should_stop=lambda: False)
+
+
+def ceilings_for(device: DetectedDevice, mode: Mode, data_dir: Path) -> Mapping[str, Any]:
+    """The device's ceilings where ``mode`` times anything: measured once, then kept in ``data_dir``.
+
+    Raises UsageError.
+    """
+    if mode in (Mode.CHECK, Mode.TEST):
+        return {}
+    target = DeviceTarget(DeviceKind(device.kind), device.index, tuple(device.cores), device.facts)
+    try:
+        return remembered_ceilings(target, data_dir)
+    except (OSError, RuntimeError) as error:
+        raise UsageError(f"the ceilings of {device.name}: {error}") from error
 
 
 def fixtures_for(device: DetectedDevice, slugs: list[str]) -> list[tuple[CatalogTask, Fixture, bool]]:

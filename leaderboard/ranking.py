@@ -8,10 +8,16 @@ from typing import Generic, TypeVar
 
 T = TypeVar("T")
 
+#: Standard deviations on either side of the mean that hold 95 % of a normal distribution.
+_TWO_SIDED = 1.96
+
 
 @dataclass(frozen=True)
 class Entry(Generic[T]):
-    """One measured score on a board. Times are seconds; ``item`` is carried through untouched."""
+    """One measured score on a board. Times are seconds; ``item`` is carried through untouched.
+
+    The interval is that of ``widened``.
+    """
 
     entrant: Hashable  # whose it is; of each entrant only the best entry stands on the board
     is_baseline: bool  # baselines stand in the order without a rank
@@ -40,7 +46,7 @@ def rank(entries: Iterable[Entry[T]]) -> list[Place[T]]:
     A pending entry takes nothing from anybody: it stands beside the best confirmed one of its entrant, and
     the ranks are what they would be without it. It is left out where its entrant has a faster confirmed one.
 
-    An entry whose 95 % interval overlaps that of the leader of its group shares the leader's rank, as the
+    An entry whose interval overlaps that of the leader of its group shares the leader's rank, as the
     measurements can't tell them apart. The entry after a group has rank 1 + number of ranked entries before.
     Equal times go to the earlier entry.
     """
@@ -71,6 +77,16 @@ def rank(entries: Iterable[Entry[T]]) -> list[Place[T]]:
         (entry, unranked if entry.is_pending else places.get(entry.entrant, unranked)) for entry in ordered
     ]
     return [Place(number, tied, entry) for entry, (number, tied) in placed]
+
+
+def widened(seconds: float, ci_low: float, ci_high: float, noise: float | None) -> tuple[float, float]:
+    """The interval (low, high) by which entries are told apart on a device of this ``noise``.
+
+    A run's own 95 % interval knows nothing of what differs between two runs. ``noise`` is the coefficient of
+    variation of equal runs; where 1.96 of it reach further than the interval, they take its place.
+    """
+    reach = 1 + _TWO_SIDED * (noise or 0.0)
+    return min(ci_low, seconds / reach), max(ci_high, seconds * reach)
 
 
 def speedup(

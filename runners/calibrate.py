@@ -1,29 +1,27 @@
 """Measuring a device's ceilings: copy bandwidth, matmul rate per dtype, and the cost of a call that does
 nothing.
 
-``measure_ceilings`` is what runners call; the work is done by ``python -m runners.calibrate`` in a process
-of its own, pinned like a submission, so that the caller needs no torch.
+The work is done by calibrate_cpu.py or calibrate_cuda.py in a process of its own, pinned like a
+submission, so that the caller needs no torch.
 """
 
+import hashlib
 import json
 import os
 import subprocess
 import sys
-import time
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from runners.contract.job import DeviceTarget
 from runners.contract.vocabulary import DeviceKind
 from runners.sandbox import nvidia
+from runners.supervisor.environment import environment
 
 _SECONDS = 120
-_COPY_BYTES = 256 * 2**20
-_MATMUL_SIZE = 1024
-_DTYPES = ("float32", "float64", "bfloat16")
-_SPENT = 0.7  # seconds of repeating per number
+#: Facts that differ between cards of one kind, or from one minute to the next.
+_NOT_COMPARED = ("uuid", "load")
 
 
 def measure_ceilings(target: DeviceTarget) -> dict[str, Any]:
@@ -32,21 +30,24 @@ def measure_ceilings(target: DeviceTarget) -> dict[str, Any]:
     The best of several repeats counts: a ceiling is what the device can do when nothing disturbs it.
     """
     is_cuda = target.kind == DeviceKind.CUDA
-    module = "runners.calibrate_cuda" if is_cuda else "runners.calibrate"
+    module = "runners.calibrate_cuda" if is_cuda else "runners.calibrate_cpu"
     cores = list(target.cores or sorted(os.sched_getaffinity(0)))
-    done = subprocess.run(
-        [sys.executable, "-m", module, json.dumps(cores)],
-        env={
-            **(nvidia.environment(target.index) if is_cuda else {}),
-            "PATH": "/usr/bin:/bin",
-            "PYTHONPATH": str(Path(__file__).resolve().parents[1]),
-            "OMP_NUM_THREADS": str(len(cores)),
-        },
-        capture_output=True,
-        text=True,
-        timeout=_SECONDS,
-        check=False,
-    )
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", module, json.dumps(cores)],
+            env={
+                **(nvidia.environment(target.index) if is_cuda else {}),
+                "PATH": "/usr/bin:/bin",
+                "PYTHONPATH": str(Path(__file__).resolve().parents[1]),
+                "OMP_NUM_THREADS": str(len(cores)),
+            },
+            capture_output=True,
+            text=True,
+            timeout=_SECONDS,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise RuntimeError(f"calibration took longer than {_SECONDS} s") from None
     if done.returncode != 0:
         last = done.stderr.strip().rpartition("\n")[2]
         raise RuntimeError(f"calibration failed: {last[-300:] or f'exit status {done.returncode}'}")
@@ -54,35 +55,32 @@ def measure_ceilings(target: DeviceTarget) -> dict[str, Any]:
     return ceilings
 
 
-def _measure_cpu() -> dict[str, Any]:
-    import torch
-
-    source = torch.ones(_COPY_BYTES // 4)
-    target = torch.empty_like(source)
-    nothing = torch.zeros(1)
-    rates = {}
-    for name in _DTYPES:
-        left, right = (torch.ones(_MATMUL_SIZE, _MATMUL_SIZE, dtype=getattr(torch, name)) for _ in "ab")
-        out = torch.empty_like(left)
-        rates[name] = 2 * _MATMUL_SIZE**3 / _best(partial(torch.matmul, left, right, out=out))
-    return {
-        "copy_bytes_per_s": 2 * _COPY_BYTES / _best(lambda: target.copy_(source)),
-        "flops_per_s": rates,
-        "launch_seconds": _best(lambda: nothing.add_(1)),
-    }
+def calibration_environment(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """What a measurement of ceilings depends on: the device's facts, and versions on this machine."""
+    found = {**environment(), **facts}
+    return {name: value for name, value in found.items() if name not in _NOT_COMPARED}
 
 
-def _best(action: Callable[[], object]) -> float:
-    """Seconds of the fastest of the calls that fit into the time."""
-    action()
-    best = float("inf")
-    end = time.perf_counter() + _SPENT
-    while (start := time.perf_counter()) < end:
-        action()
-        best = min(best, time.perf_counter() - start)
-    return best
+def environment_digest(described: Mapping[str, Any]) -> str:
+    """64 hex digits that change with anything in ``calibration_environment``."""
+    return hashlib.sha256(json.dumps(described, sort_keys=True).encode()).hexdigest()
 
 
-if __name__ == "__main__":
-    os.sched_setaffinity(0, json.loads(sys.argv[1]))
-    sys.stdout.write(json.dumps(_measure_cpu()))
+def remembered_ceilings(target: DeviceTarget, folder: Path) -> dict[str, Any]:
+    """As ``measure_ceilings``, kept in a file of ``folder`` until the environment changes.
+
+    For runs without a database. Raises RuntimeError.
+    """
+    name = "cpu" if target.kind == DeviceKind.CPU else f"{target.kind}-{target.index}"
+    path = folder / f"{name}.ceilings.json"
+    digest = environment_digest(calibration_environment(target.facts))
+    try:
+        kept = json.loads(path.read_text(encoding="utf-8"))
+        if kept["environment_digest"] == digest:
+            return dict(kept["ceilings"])
+    except (OSError, ValueError, KeyError, TypeError):
+        pass  # not measured yet, or not readable: measure
+    ceilings = measure_ceilings(target)
+    folder.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps({"environment_digest": digest, "ceilings": ceilings}), encoding="utf-8")
+    return ceilings

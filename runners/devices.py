@@ -41,6 +41,17 @@ def detect() -> list[DetectedDevice]:
     return [_cpu(), *_gpus()]
 
 
+def find(name: str) -> DetectedDevice:
+    """By slug, kind ("cpu") or kind and index ("cuda:1"). Raises LookupError, which names what there is."""
+    devices = detect()
+    kind, _, index = name.partition(":")
+    for device in devices:
+        if name == device.slug or (kind == device.kind and index in ("", str(device.index))):
+            return device
+    known = ", ".join(f"{device.instance} ({device.slug})" for device in devices)
+    raise LookupError(f"this machine has no device {name!r} (found: {known or 'none'})")
+
+
 def measured_cores() -> tuple[int, ...]:
     """Cores on which submissions run. The first is left to the site, the supervisors and the compilers."""
     usable = tuple(sorted(os.sched_getaffinity(0)))

@@ -88,7 +88,9 @@ class CaseCellOut(serializers.Serializer[object]):
 class BoardRowOut(serializers.Serializer[object]):
     rank = serializers.IntegerField(allow_null=True, help_text="Null for baselines and while being audited.")
     standing = serializers.ChoiceField(choices.STANDINGS, help_text="Here ranked or auditing.")
-    tied = serializers.BooleanField(help_text="The rank is shared: the intervals overlap.")
+    tied = serializers.BooleanField(
+        help_text="The rank is shared: the intervals overlap, or differ by no more than the device's noise."
+    )
     username = serializers.CharField(allow_null=True)
     baseline = serializers.ChoiceField(choices.BASELINES)
     seconds = serializers.FloatField(help_text="Geometric mean over the cases.")
@@ -153,6 +155,17 @@ class DeviceOut(serializers.Serializer[object]):
     facts = serializers.JSONField(source="device.facts")
     ceilings = serializers.JSONField(source="device.ceilings")
     calibrated_at = serializers.DateTimeField(source="device.calibrated_at", allow_null=True)
+    noise = serializers.FloatField(
+        source="device.noise",
+        allow_null=True,
+        help_text="Coefficient of variation of one kernel's score over several runs.",
+    )
+    noise_measured_at = serializers.DateTimeField(source="device.noise_measured_at", allow_null=True)
+    environment_digest = serializers.CharField(
+        source="device.calibration.environment_digest",
+        default="",
+        help_text="Of versions and facts under which the ceilings were measured.",
+    )
     online = serializers.BooleanField()
     runners = serializers.IntegerField()
     queued = serializers.IntegerField()

@@ -9,7 +9,7 @@ from django.db.models import F, Min, QuerySet, Window
 from django.db.models.expressions import RowRange
 
 from leaderboard.models import Baseline, BoardState, Score, Standing, TaskVersion
-from leaderboard.ranking import Entry, Place, rank, speedup
+from leaderboard.ranking import Entry, Place, rank, speedup, widened
 from leaderboard.selectors.specs import spec_of
 from leaderboard.selectors.viewers import Viewer, may_see
 from runners.contract.vocabulary import CaseRole, DeviceKind
@@ -34,7 +34,7 @@ class CaseCell:
 @dataclass(frozen=True)
 class BoardRow:
     rank: int | None  # None for baselines and while being audited
-    tied: bool  # the rank is shared: the intervals overlap
+    tied: bool  # the rank is shared: the intervals overlap, or differ by no more than the device's noise
     username: str | None
     baseline: str  # "", "eager" or "compiled"
     seconds: float  # geometric mean over the cases
@@ -107,6 +107,7 @@ def best_scores() -> QuerySet[Score]:
     order = ("version_id", "device_id", "user_id", "baseline", "standing")
     return (
         Score.objects.filter(standing__in=[Standing.RANKED, Standing.AUDITING])
+        .annotate(device_noise=F("device__noise"))
         .select_related("user", "submission__kernel")
         .defer("submission__kernel__source")
         .order_by(*order, "seconds", "created_at", "pk")
@@ -115,12 +116,14 @@ def best_scores() -> QuerySet[Score]:
 
 
 def entry_of(score: Score) -> Entry[Score]:
+    """Of a score from ``best_scores``."""
+    ci_low, ci_high = widened(score.seconds, score.ci_low, score.ci_high, score.__dict__["device_noise"])
     return Entry(
         entrant=(score.user_id, score.baseline),
         is_baseline=bool(score.baseline),
         seconds=score.seconds,
-        ci_low=score.ci_low,
-        ci_high=score.ci_high,
+        ci_low=ci_low,
+        ci_high=ci_high,
         created_at=score.created_at,
         item=score,
         is_pending=score.standing == Standing.AUDITING,

@@ -11,8 +11,10 @@ import psutil
 from django.db import transaction
 from django.utils import timezone
 
+from runners.calibrate import environment_digest
 from runners.devices import DetectedDevice
 from runners.models import Device, Runner
+from runners.noise import Noise
 from runners.services.queue import ring
 from runners.services.sweeping import release_runner
 from runners.signals import device_registered
@@ -29,10 +31,35 @@ def register_device(*, detected: DetectedDevice) -> Device:
     return device
 
 
-def store_ceilings(*, device: Device, ceilings: Mapping[str, Any]) -> None:
+def store_ceilings(
+    *, device: Device, ceilings: Mapping[str, Any], environment: Mapping[str, Any] | None = None
+) -> None:
+    """``environment`` is that of ``calibrate.calibration_environment`` where they were measured."""
     device.ceilings = dict(ceilings)
     device.calibrated_at = timezone.now()
-    device.save(update_fields=["ceilings", "calibrated_at"])
+    if environment is not None:
+        device.calibration = {
+            **device.calibration,
+            "environment": dict(environment),
+            "environment_digest": environment_digest(environment),
+        }
+    device.save(update_fields=["ceilings", "calibrated_at", "calibration"])
+
+
+def store_noise(*, device: Device, noise: Noise) -> None:
+    """What the A/A test showed. Ties on boards take it into account from now on."""
+    device.noise = noise.coefficient_of_variation
+    device.noise_measured_at = timezone.now()
+    device.calibration = {**device.calibration, "noise_seconds": list(noise.seconds)}
+    device.save(update_fields=["noise", "noise_measured_at", "calibration"])
+
+
+def is_outdated(*, device: Device, environment: Mapping[str, Any]) -> bool:
+    """Whether the ceilings are missing, or were measured under another driver, torch or compiler."""
+    if device.calibrated_at is None:
+        return True
+    known = device.calibration.get("environment_digest")
+    return known is not None and known != environment_digest(environment)
 
 
 def register_runner(*, device: Device | None, tier: str, layers: Mapping[str, str]) -> Runner:

@@ -74,6 +74,18 @@ def test_a_board_orders_people_and_baselines(
     assert board.seq == 5 + 2  # two of the five scores were audited
 
 
+def test_times_that_differ_by_less_than_equal_runs_do_share_a_rank(
+    submit: Submit, finish: Finish, owner: User, outsider: User, version: TaskVersion, device: Device
+) -> None:
+    finish(submit(owner), 1e-3)
+    finish(submit(outsider), 1.2e-3)
+    ranks = [(row.rank, row.tied) for row in boards.board(version, device).rows]
+    assert ranks == [(1, False), (2, False)]
+    Device.objects.filter(pk=device.pk).update(noise=0.1)
+    ranks = [(row.rank, row.tied) for row in boards.board(version, device).rows]
+    assert ranks == [(1, True), (1, True)]
+
+
 def test_links_are_shown_to_those_who_may_follow_them(
     submit: Submit,
     finish: Finish,

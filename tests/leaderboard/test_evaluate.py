@@ -136,7 +136,7 @@ def test_an_evaluation_beside_a_runner_says_that_they_disturb_each_other(folder:
         (["no-such", "kernel.cpp"], "there is no task 'no-such' (known: "),
         (["FOLDER", "no-such.cpp"], "no-such.cpp: No such file or directory"),
         (["FOLDER", "FOLDER"], "Is a directory"),
-        (["FOLDER", "kernel.cpp", "--device", "tpu"], "this machine has no device 'tpu' (found: cpu:0 ("),
+        (["FOLDER", "kernel.cpp", "--device", "tpu"], "this machine has no device 'tpu' (found: cpu ("),
         (["FOLDER", "FOLDER/task.toml"], "'' is no language"),
         (["FOLDER", "FOLDER/reference.py"], "does not take python"),
         (["FOLDER", "FOLDER/good/plain.cpp", "--mode", "fast"], "invalid choice: 'fast'"),

@@ -2,7 +2,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from leaderboard.ranking import Entry, rank, speedup
+from leaderboard.ranking import Entry, rank, speedup, widened
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -83,3 +83,14 @@ def test_speedup_without_shared_cases_takes_the_means() -> None:
     assert speedup({"x": 4}, {"y": 1}, (6, 2)) == 3
     assert speedup({}, {"y": 1}) is None
     assert speedup(None, {"y": 1}) is None
+
+
+def test_an_interval_narrower_than_the_noise_of_equal_runs_is_widened_to_it() -> None:
+    low, high = widened(1.0, 0.999, 1.001, noise=0.01)
+    assert low == pytest.approx(1 / 1.0196)
+    assert high == pytest.approx(1.0196)
+
+
+@pytest.mark.parametrize("noise", [None, 0.0, 0.001])
+def test_an_interval_wider_than_the_noise_stays(noise: float | None) -> None:
+    assert widened(1.0, 0.9, 1.2, noise) == (0.9, 1.2)

@@ -2,14 +2,15 @@
 
 import logging
 from argparse import ArgumentParser
+from collections.abc import Mapping
 from typing import Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from runners.calibrate import measure_ceilings
+from runners.calibrate import calibration_environment, measure_ceilings
 from runners.contract.job import DeviceTarget
-from runners.devices import DetectedDevice, detect
+from runners.devices import find
 from runners.execution import RunnerContext
 from runners.instance_lock import InstanceTaken, lock_instance
 from runners.models import Device
@@ -27,35 +28,27 @@ class Command(BaseCommand):
         parser.add_argument("--device", default="cpu", help="cpu, or cuda:<index>")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        name: str = options["device"]
-        detected = _find(name)
         try:
+            detected = find(options["device"])
             lock = lock_instance(settings.DATA_DIR / "engine", detected.instance)
-        except InstanceTaken as error:
+        except (LookupError, InstanceTaken) as error:
             raise CommandError(str(error)) from error
         with lock:
             device = devices.register_device(detected=detected)
             target = DeviceTarget(detected.kind, detected.index, detected.cores, detected.facts)
-            if not device.calibrated_at:
-                _calibrate(device, target)
+            environment = calibration_environment(detected.facts)
+            if devices.is_outdated(device=device, environment=environment):
+                _calibrate(device, target, environment)
             proved = probe()
             runner = devices.register_runner(device=device, tier=proved.tier, layers=proved.layers)
             serve(RunnerContext(runner, target), device.slug)
 
 
-def _find(name: str) -> DetectedDevice:
-    found = detect()
-    for device in found:
-        if name in (device.instance, device.slug):
-            return device
-    known = ", ".join(device.instance for device in found)
-    raise CommandError(f"no device {name!r} on this machine; found: {known}")
-
-
-def _calibrate(device: Device, target: DeviceTarget) -> None:
-    logger.info("measuring the ceilings of %s, once", device.name)
+def _calibrate(device: Device, target: DeviceTarget, environment: Mapping[str, Any]) -> None:
+    logger.info("measuring the ceilings of %s", device.name)
     try:
-        devices.store_ceilings(device=device, ceilings=measure_ceilings(target))
+        ceilings = measure_ceilings(target)
+        devices.store_ceilings(device=device, ceilings=ceilings, environment=environment)
     except (OSError, RuntimeError) as error:
         # The site runs without ceilings; boards then show no share of the roofline.
         logger.warning("could not measure the ceilings of %s: %s", device.name, error)

@@ -1,0 +1,90 @@
+"""The A/A test of a device: one kernel entered several times, and how much its score varies.
+
+The interval of a run tells of the noise within that run. What differs between two runs (where memory lies,
+clocks, who else uses the machine) shows only when equal runs are compared.
+"""
+
+import statistics
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from runners.contract.job import DeviceTarget, Job
+from runners.contract.parse import parse_task
+from runners.contract.spec import TaskSpec
+from runners.contract.vocabulary import Language, Mode, Verdict
+from runners.supervisor.client import run_job
+
+#: Two say nothing of a spread yet.
+FEWEST_RUNS = 3
+_SOURCE = """\
+import torch
+
+
+def kernel(x, out):
+    torch.mul(x, 0.5, out=out)
+"""
+#: Elements of a case that a launch dominates, and of one that memory dominates.
+_SIZES = {"cpu": (1 << 16, 1 << 23), "cuda": (1 << 16, 1 << 26)}
+
+
+@dataclass(frozen=True)
+class Noise:
+    """What equal runs showed."""
+
+    coefficient_of_variation: float  # standard deviation over mean of the scores
+    seconds: tuple[float, ...]  # the score of each run, in order
+
+
+class NoiseError(RuntimeError):
+    """A run did not pass; the message says why."""
+
+
+def measure_noise(
+    target: DeviceTarget,
+    *,
+    runs: int,
+    data_dir: Path,
+    required_tier: str,
+    on_run: Callable[[int, float], None] = lambda number, seconds: None,
+) -> Noise:
+    """``runs`` ranked evaluations of the same kernel, each in a process and sandbox of its own.
+
+    Raises NoiseError, also for fewer than FEWEST_RUNS.
+    """
+    if runs < FEWEST_RUNS:
+        raise NoiseError(f"{runs} runs say nothing of a spread: {FEWEST_RUNS} at least")
+    job = Job("noise", _spec(), Language.PYTHON, _SOURCE, Mode.RANKED, target, str(data_dir), required_tier)
+    seconds: list[float] = []
+    for number in range(1, runs + 1):
+        document = run_job(job, on_event=lambda event: None, should_stop=lambda: False)
+        score = document["score"]
+        if document["verdict"] != Verdict.PASSED or score is None:
+            raise NoiseError(f"run {number} of the test kernel: {document['verdict']}: {document['reason']}")
+        seconds.append(score["seconds"])
+        on_run(number, seconds[-1])
+    return Noise(spread(seconds), tuple(seconds))
+
+
+def spread(seconds: list[float]) -> float:
+    """The coefficient of variation of two or more positive numbers."""
+    return statistics.stdev(seconds) / statistics.mean(seconds)
+
+
+def _spec() -> TaskSpec:
+    why = "so that the cost of a launch counts too"
+    cases: dict[str, Any] = {
+        kind: {"test": [{"n": 1000}], "benchmark": [{"n": size, "fits_in_cache": why} for size in sizes]}
+        for kind, sizes in _SIZES.items()
+    }
+    document = {
+        "sizes": ["n"],
+        "inputs": [{"name": "x", "dtype": "float32", "shape": ["n"]}],
+        "outputs": [{"name": "y", "dtype": "float32", "shape": ["n"]}],
+        "tolerance": {"float32": {"atol": 0.0, "rtol": 1e-6}},
+        "languages": ["python"],
+        "cost": {"bytes": "8 * n", "flops": "n", "dtype": "float32"},
+        "cases": cases,
+    }
+    return parse_task("noise", document, "def reference(x):\n    return x * 0.5\n")

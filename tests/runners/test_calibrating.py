@@ -1,0 +1,121 @@
+"""Ceilings and noise of a device, and what they are worth once the environment changed."""
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+from pytest_django import Settings
+
+from runners.calibrate import calibration_environment, environment_digest, remembered_ceilings
+from runners.contract.job import DeviceTarget
+from runners.devices import detect, find
+from runners.instance_lock import lock_instance
+from runners.models import Device
+from runners.noise import Noise, NoiseError, measure_noise, spread
+from runners.services import devices
+
+
+def cpu_target() -> DeviceTarget:
+    cpu = detect()[0]
+    return DeviceTarget(cpu.kind, cpu.index, cpu.cores, cpu.facts)
+
+
+@pytest.mark.django_db
+def test_the_command_stores_ceilings_with_their_environment(settings: Settings, tmp_path: Path) -> None:
+    settings.DATA_DIR = tmp_path
+    out = io.StringIO()
+    call_command("calibrate_device", find("cpu").slug, "--runs", "0", stdout=out)
+    device = Device.objects.get(slug=find("cpu").slug)
+    assert device.ceilings["copy_bytes_per_s"] > 1e8
+    assert set(device.ceilings["flops_per_s"]) == {"float32", "float64", "bfloat16"}
+    assert device.calibrated_at is not None
+    assert len(device.calibration["environment_digest"]) == 64
+    assert device.noise is None
+    assert "copy: " in out.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["tpu"], "this machine has no device 'tpu' \\(found: cpu \\("),
+        (["cpu", "--runs", "2"], "--runs 2: 3 at least"),
+    ],
+)
+def test_usage_errors_are_one_clear_line(arguments: list[str], message: str) -> None:
+    with pytest.raises(CommandError, match=message):
+        call_command("calibrate_device", *arguments)
+
+
+def test_a_device_in_use_is_not_measured(settings: Settings, tmp_path: Path) -> None:
+    settings.DATA_DIR = tmp_path
+    with (
+        lock_instance(tmp_path / "engine", "cpu"),
+        pytest.raises(CommandError, match=r"cpu is in use .*: stop that first"),
+    ):
+        call_command("calibrate_device", "cpu")
+
+
+def test_ceilings_count_as_outdated_when_the_environment_changed(device: Device) -> None:
+    then, now = {"driver": "1", "torch": "2"}, {"driver": "2", "torch": "2"}
+    assert devices.is_outdated(device=device, environment=then)
+    devices.store_ceilings(device=device, ceilings={"copy_bytes_per_s": 1.0}, environment=then)
+    device.refresh_from_db()
+    assert not devices.is_outdated(device=device, environment=then)
+    assert devices.is_outdated(device=device, environment=now)
+
+
+def test_the_digest_leaves_out_what_tells_cards_of_one_kind_apart() -> None:
+    facts = {"model": "H100", "uuid": "GPU-1"}
+    described = calibration_environment(facts)
+    assert "torch" in described
+    assert environment_digest(described) == environment_digest(
+        calibration_environment({**facts, "uuid": "GPU-2"})
+    )
+    assert environment_digest(described) != environment_digest(
+        calibration_environment({**facts, "model": "H200"})
+    )
+
+
+def test_remembered_ceilings_are_read_back_while_the_environment_is_the_same(tmp_path: Path) -> None:
+    target = cpu_target()
+    digest = environment_digest(calibration_environment(target.facts))
+    kept = {"environment_digest": digest, "ceilings": {"copy_bytes_per_s": 5.0}}
+    (tmp_path / "cpu.ceilings.json").write_text(json.dumps(kept))
+    assert remembered_ceilings(target, tmp_path) == {"copy_bytes_per_s": 5.0}
+
+
+def test_noise_is_stored_beside_the_ceilings(device: Device) -> None:
+    devices.store_ceilings(device=device, ceilings={}, environment={"torch": "2"})
+    devices.store_noise(device=device, noise=Noise(0.01, (1.0, 1.01, 0.99)))
+    device.refresh_from_db()
+    assert device.noise == 0.01
+    assert device.calibration["noise_seconds"] == [1.0, 1.01, 0.99]
+    assert device.calibration["environment"] == {"torch": "2"}
+
+
+def test_spread_is_the_standard_deviation_over_the_mean() -> None:
+    assert spread([1.0, 1.0]) == 0
+    assert spread([9.0, 10.0, 11.0]) == pytest.approx(0.1)
+
+
+def test_two_runs_say_nothing_of_a_spread(tmp_path: Path) -> None:
+    with pytest.raises(NoiseError, match="2 runs say nothing of a spread: 3 at least"):
+        measure_noise(cpu_target(), runs=2, data_dir=tmp_path, required_tier="T2")
+
+
+@pytest.mark.corpus
+@pytest.mark.sandbox
+def test_equal_runs_are_compared(tmp_path: Path) -> None:
+    seen: list[int] = []
+    noise = measure_noise(
+        cpu_target(),
+        runs=3,
+        data_dir=tmp_path,
+        required_tier="T2",
+        on_run=lambda number, seconds: seen.append(number),
+    )
+    assert seen == [1, 2, 3]
+    assert len(set(noise.seconds)) == 3
+    assert 0 < noise.coefficient_of_variation < 0.5
