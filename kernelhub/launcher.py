@@ -48,8 +48,9 @@ class _Child:
 class Launcher:
     """The parent of every process of a local installation."""
 
-    def __init__(self, say: Callable[[str], object]) -> None:
+    def __init__(self, say: Callable[[str], object], *, fetch_model: bool = False) -> None:
         self._say = say
+        self._fetch_model = fetch_model
         self._stop = threading.Event()
         self._children: list[_Child] = []
         self._data = settings.DATA_DIR
@@ -124,6 +125,9 @@ class Launcher:
         web = [sys.executable, "-m", "uvicorn", *self._web_options()]
         self._add("web", web, dies_with_us=True, KERNELHUB_DB_POOL="1")
         self._add("worker", self._manage("worker"))
+        if settings.SURROGATE:
+            extra = ["--fetch-model"] if self._fetch_model else []
+            self._add("surrogate", self._manage("surrogate", *extra), dies_with_us=True)
         for name in self._devices():
             self._add(f"runner {name}", self._manage("runner", "--device", name))
         for child in self._children:

@@ -251,6 +251,16 @@ SUBMISSIONS_PER_MINUTE = env.integer("KERNELHUB_SUBMISSIONS_PER_MINUTE", 60)
 #: Checks are compiled by the site's own worker and cost no device time; per user and UTC day.
 CHECK_RUNS_PER_DAY = env.integer("KERNELHUB_CHECK_RUNS_PER_DAY", 500)
 
+# --- Forecasting ---------------------------------------------------------------------------------
+#: Whether submissions are forecast, and whether ``manage.py up`` starts the process that does it.
+SURROGATE = env.flag("KERNELHUB_SURROGATE", default=True)
+#: Threads of that process: few, as this machine may be timing kernels.
+SURROGATE_THREADS = env.integer("KERNELHUB_SURROGATE_THREADS", 1)
+#: Whether runners of this host use its GPUs; the local language model then stays away from them.
+MEASURES_ON_GPUS = any(name == "auto" or name.startswith("cuda") for name in DEVICES)
+#: Forecasts of typed text per user and minute.
+FORECASTS_PER_MINUTE = env.integer("KERNELHUB_FORECASTS_PER_MINUTE", 60)
+
 # --- The rest ------------------------------------------------------------------------------------
 LANGUAGE_CODE = "en"
 USE_I18N = False

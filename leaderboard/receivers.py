@@ -9,9 +9,10 @@ from django.dispatch import receiver
 
 from leaderboard.live import publish
 from leaderboard.models import Score
-from leaderboard.services import audits, baselines, budgets, scores, site_budget
+from leaderboard.services import audits, baselines, budgets, forecasts, scores, site_budget
 from runners.models import Device, Evaluation
 from runners.signals import device_registered, evaluation_finished, evaluation_progressed
+from surrogate.signals import forecast_answered
 
 
 @receiver(evaluation_finished)
@@ -22,6 +23,13 @@ def on_finished(evaluation: Evaluation, **_: Any) -> None:
     scores.record(evaluation=evaluation)
     audits.conclude(evaluation=evaluation)
     transaction.on_commit(lambda: publish.publish_evaluation(evaluation))
+    # Apart and robust: what follows is about forecasts, and a verdict never depends on them.
+    transaction.on_commit(lambda: forecasts.note_end(evaluation=evaluation), robust=True)
+
+
+@receiver(forecast_answered)
+def on_forecast(evaluation: Evaluation, **_: Any) -> None:
+    forecasts.note_change(evaluation=evaluation)
 
 
 @receiver(evaluation_progressed)
@@ -40,5 +48,6 @@ def on_score_deleted(instance: Score, **_: Any) -> None:
 
 @receiver(device_registered)
 def on_device_registered(device: Device, **_: Any) -> None:
+    forecasts.note_missing_anchors(device=device)
     if settings.MEASURE_BASELINES:
         baselines.enqueue_missing(device)

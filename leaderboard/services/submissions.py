@@ -11,7 +11,7 @@ from leaderboard.selectors.budgets import budget_of
 from leaderboard.selectors.devices import sandbox_of, tier_refusal
 from leaderboard.selectors.options import device_refusal
 from leaderboard.selectors.specs import spec_of
-from leaderboard.services import budgets, site_mode, sources
+from leaderboard.services import budgets, forecasts, site_mode, sources
 from leaderboard.services.errors import Refusal
 from leaderboard.services.submission_limits import check_queued, check_rate, check_runs_today, require_room
 from runners.contract.spec import TaskSpec
@@ -106,6 +106,7 @@ def _enter(
     )
     if spend is not None:
         budgets.reserve(spend=spend, evaluation=evaluation, seconds=seconds)
+    forecasts.ask(submission=submission)
     return submission
 
 

@@ -115,6 +115,17 @@ def percent(value: Any) -> str:
 
 
 @register.filter
+def chance(value: Any) -> str:
+    """A probability as a whole percentage; never 0 or 100, which no forecast can know."""
+    share = number(value)
+    if share is None:
+        return NONE
+    if share < 0.01:
+        return f"< 1{SPACE}%"
+    return f"> 99{SPACE}%" if share > 0.99 else f"{share * 100:.0f}{SPACE}%"
+
+
+@register.filter
 def bytesize(value: Any) -> str:
     """Bytes in binary units, e.g. ``64 MiB``."""
     size = number(value)

@@ -58,9 +58,17 @@ class EnsembleForecaster:
 
     def forecast(self, requests: Sequence[ForecastRequest]) -> list[Forecast | Abstention]:
         answers = [member.forecast(requests) for member in self.members]
-        return [self._combine([row[index] for row in answers]) for index in range(len(requests))]
+        return [self.combine([row[index] for row in answers]) for index in range(len(requests))]
 
-    def _combine(self, answers: Sequence[Forecast | Abstention]) -> Forecast | Abstention:
+    def use_weights(self, weights: Sequence[float], training: str) -> None:
+        """Weights learned elsewhere, one per member; ``training`` names what from."""
+        if len(weights) != len(self.members) or min(weights) < 0 or sum(weights) <= 0:
+            raise ValueError(f"{len(weights)} weights do not fit {len(self.members)} members")
+        self.weights = tuple(weight / sum(weights) for weight in weights)
+        self._training = training
+
+    def combine(self, answers: Sequence[Forecast | Abstention]) -> Forecast | Abstention:
+        """One answer from those of the members, in their order."""
         given = [
             (weight, answer)
             for weight, answer in zip(self.weights, answers, strict=True)
@@ -89,13 +97,18 @@ class EnsembleForecaster:
 
 
 def learn_weights(
-    answers: Sequence[Sequence[Forecast | Abstention]], truths: Sequence[float]
+    answers: Sequence[Sequence[Forecast | Abstention]],
+    truths: Sequence[float],
+    start: Sequence[float] | None = None,
 ) -> tuple[float, ...]:
     """Weights, one per member, that make the mixture's log score best (expectation–maximisation).
 
     ``answers`` is members × rows. A member that abstains in a row has no part in it, nor blame for it.
+    ``start`` are the weights believed in before any row, equal ones by default.
     """
     count = len(answers)
+    believed: Floats = np.array(start if start is not None else [1 / count] * count)
+    believed = believed / believed.sum()
     likelihood = np.array(
         [
             [
@@ -109,14 +122,14 @@ def learn_weights(
     likelihood = np.where(present, np.maximum(likelihood, 1e-6), 0.0)
     rows = present.any(axis=0)
     likelihood, present = likelihood[:, rows], present[:, rows]
-    weights: Floats = np.full(count, 1 / count)
+    weights = believed
     for _ in range(200):
         share = weights[:, None] * likelihood
         share /= np.maximum(share.sum(axis=0), 1e-300)
         # An absent member keeps its weight in that row, so that abstaining neither pays nor costs.
         absent = weights[:, None] * ~present
         share = share * (1 - absent.sum(axis=0)) + absent
-        renewed = (share.sum(axis=1) + _STRENGTH / count) / (share.shape[1] + _STRENGTH)
+        renewed = (share.sum(axis=1) + _STRENGTH * believed) / (share.shape[1] + _STRENGTH)
         if abs(renewed - weights).max() < 1e-6:
             break
         weights = renewed / renewed.sum()

@@ -217,6 +217,8 @@ class LocalForecaster:
 
 
 def build(environ: Mapping[str, str] = os.environ) -> LocalForecaster:
-    """From KERNELHUB_LOCAL_MODEL and KERNELHUB_LOCAL_ADAPTER, else with what ``fetch_model`` brings."""
+    """From KERNELHUB_LOCAL_MODEL, _ADAPTER and _DEVICE, else with what ``fetch_model`` brings."""
     model = environ.get("KERNELHUB_LOCAL_MODEL", "").strip() or str(default_weights(environ))
-    return LocalForecaster(LocalConfig(model, environ.get("KERNELHUB_LOCAL_ADAPTER", "").strip()))
+    adapter = environ.get("KERNELHUB_LOCAL_ADAPTER", "").strip()
+    device = environ.get("KERNELHUB_LOCAL_DEVICE", "").strip() or "auto"
+    return LocalForecaster(LocalConfig(model, adapter, device))

@@ -1,0 +1,216 @@
+"""``ws/forecast/``: while somebody writes a kernel, what the surrogate thinks of it.
+
+One text is under way per connection. A newer one cancels it: its answer is dropped, and the worker stops
+where it can. Nothing typed is stored.
+"""
+
+import asyncio
+import json
+import logging
+from dataclasses import dataclass
+from typing import Any
+
+from channels.db import database_sync_to_async
+from channels.generic.websocket import AsyncWebsocketConsumer
+from django.conf import settings
+from django.core.cache import cache
+from django.template.loader import render_to_string
+from django.utils import timezone
+
+from leaderboard.forecast_view import ForecastView, Rival, abstention_view, view_of
+from leaderboard.models import TaskVersion
+from leaderboard.selectors.forecasts import rivals
+from leaderboard.selectors.viewers import is_person
+from runners.contract.vocabulary import Language
+from runners.models import Device
+from surrogate import live
+from surrogate.contract.forecast import Forecast
+
+logger = logging.getLogger(__name__)
+
+#: Not logged in, or locked.
+CLOSE_NOT_ALLOWED = 4401
+#: What was sent is nothing that our own page sends.
+CLOSE_MALFORMED = 4400
+#: Characters of source that are forecast while typing; longer ones are forecast once submitted.
+MOST_CHARACTERS = 32_000
+#: Seconds after which an answer is not waited for any more.
+PATIENCE = 12.0
+
+ABSENT = "No forecaster is running at present. Your kernel is measured all the same."
+LATE = "The forecaster is busy; the next change asks again."
+TOO_LONG = f"Over {MOST_CHARACTERS:,} characters are forecast only once submitted."
+TOO_FAST = "Enough forecasts for this minute; the next change after it asks again."
+NOWHERE = "There is no such task or device any more; load the page again."
+MEASURED_ANYWAY = "Whatever it says, your kernel is measured when you submit it."
+
+
+@dataclass(frozen=True)
+class Typed:
+    """A text as the page sends it; ``number`` grows with every change."""
+
+    number: int
+    task: str
+    device: str
+    language: Language
+    source: str
+
+
+class Malformed(ValueError):
+    """Not a text of our own page."""
+
+
+def read(text: str) -> Typed:
+    """Raises Malformed."""
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError):
+        raise Malformed("not JSON") from None
+    if not isinstance(document, dict):
+        raise Malformed("not an object")
+    number = document.get("number")
+    if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number < 2**31:
+        raise Malformed("'number' is no number of a text")
+    words = [document.get(key) for key in ("task", "device", "language", "source")]
+    task, device, language, source = (word if isinstance(word, str) else None for word in words)
+    if task is None or device is None or source is None or language not in list(Language):
+        raise Malformed("a text lacks its task, device, language or source")
+    if "\0" in task + device + source:
+        raise Malformed("a NUL character")
+    return Typed(number, task, device, Language(language), source)
+
+
+class ForecastConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels has no types
+    async def connect(self) -> None:
+        self._under_way: Typed | None = None
+        self._next: Typed | None = None
+        self._newest = -1
+        self._rivals: list[Rival] = []
+        self._patience: asyncio.TimerHandle | None = None
+        # A socket closed before it is accepted reaches the browser without the code.
+        await self.accept()
+        if not settings.SURROGATE or not await database_sync_to_async(is_person)(self.scope["user"]):
+            await self.close(CLOSE_NOT_ALLOWED)
+
+    async def disconnect(self, code: int) -> None:
+        self._stop_waiting()
+        await self._supersede(-1)  # the worker need not go on for nobody
+
+    async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None, **_: Any) -> None:
+        try:
+            typed = read(text_data or "")
+        except Malformed:
+            await self.close(CLOSE_MALFORMED)
+            return
+        self._newest = typed.number
+        if self._under_way is None:
+            await self._start(typed)
+        else:
+            self._next = typed
+            await self._supersede(typed.number)
+
+    async def forecast_answer(self, event: dict[str, Any]) -> None:
+        """From the worker. The first answer to the text under way makes room for the next."""
+        number = event["number"]
+        if self._under_way is not None and number == self._under_way.number:
+            self._stop_waiting()
+        if number == self._newest and not event.get("is_dropped"):
+            view = self._view(event)
+            refining = not event["is_final"]
+            note = "A language model is reading it too…" if refining else MEASURED_ANYWAY
+            await self._show(number, view, note=note, is_final=not refining)
+        await self._go_on()
+
+    async def forecast_late(self, number: int) -> None:
+        self._stop_waiting()
+        if number == self._newest:
+            await self._say(number, LATE)
+        await self._go_on()
+
+    async def _start(self, typed: Typed) -> None:
+        if len(typed.source) > MOST_CHARACTERS:
+            await self._say(typed.number, TOO_LONG)
+        elif not typed.source.strip():
+            await self._say(typed.number, "")
+        elif not await database_sync_to_async(self._may_ask)():
+            await self._say(typed.number, TOO_FAST)
+        else:
+            self._under_way = typed
+            problem = await database_sync_to_async(self._ask)(typed)
+            if problem:
+                self._stop_waiting()
+                await self._say(typed.number, problem)
+                return
+            loop = asyncio.get_running_loop()
+            self._patience = loop.call_later(
+                PATIENCE, lambda: asyncio.ensure_future(self.forecast_late(typed.number))
+            )
+
+    async def _go_on(self) -> None:
+        if self._under_way is None and self._next is not None:
+            typed, self._next = self._next, None
+            await self._start(typed)
+
+    def _stop_waiting(self) -> None:
+        self._under_way = None
+        if self._patience is not None:
+            self._patience.cancel()
+            self._patience = None
+
+    def _may_ask(self) -> bool:
+        """Counts per user, whatever the number of connections. Without a cache nothing could be asked."""
+        minute = int(timezone.now().timestamp()) // 60
+        key = f"forecast-rate:{self.scope['user'].pk}:{minute}"
+        try:
+            cache.add(key, 0, timeout=120)
+            return cache.incr(key) <= settings.FORECASTS_PER_MINUTE
+        except Exception as error:  # noqa: BLE001 each cache backend has errors of its own
+            logger.warning("a typed text is not forecast, the cache failed: %s", error)
+            return False
+
+    def _ask(self, typed: Typed) -> str:
+        """Send the text to the worker; why not, in a sentence, or nothing."""
+        if live.worker_status() is None:
+            return ABSENT
+        version = TaskVersion.objects.filter(task__slug=typed.task, is_current=True).only("spec").first()
+        device = Device.objects.filter(slug=typed.device).first()
+        if version is None or device is None:
+            return NOWHERE
+        self._rivals = rivals(version, device, self.scope["user"])
+        try:
+            live.ask(
+                channel=self.channel_name,
+                number=typed.number,
+                spec=version.spec_id,
+                device=device.pk,
+                language=typed.language,
+                source=typed.source,
+            )
+        except Exception as error:  # noqa: BLE001 the broker's errors differ by kind of broker
+            logger.warning("a typed text could not be sent to the surrogate: %s", error)
+            return ABSENT
+        return ""
+
+    async def _supersede(self, number: int) -> None:
+        try:
+            await database_sync_to_async(live.supersede)(channel=self.channel_name, number=number)
+        except Exception as error:  # noqa: BLE001 it only saves work
+            logger.warning("a typed text could not be withdrawn: %s", error)
+
+    def _view(self, event: dict[str, Any]) -> ForecastView:
+        if "document" not in event:
+            return abstention_view(event["message"])
+        anchor = event["anchor_seconds"]
+        against = [*self._rivals, Rival(event["anchor_name"], anchor)]
+        return view_of(
+            Forecast.from_document(event["document"]), anchor, against, outcomes=event.get("outcomes")
+        )
+
+    async def _say(self, number: int, sentence: str) -> None:
+        await self._show(number, abstention_view(sentence))
+
+    async def _show(self, number: int, view: ForecastView, *, note: str = "", is_final: bool = True) -> None:
+        context = {"view": view, "note": note}
+        html = await database_sync_to_async(render_to_string)("surrogate/_forecast.html", context)
+        frame = {"number": number, "html": html, "is_final": is_final, "is_forecast": not view.message}
+        await self.send(text_data=json.dumps(frame))

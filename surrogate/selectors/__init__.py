@@ -1,0 +1,1 @@
+"""Reads of the surrogate. Who may see which submission is decided above: these know none."""

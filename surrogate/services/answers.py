@@ -1,0 +1,106 @@
+"""Storing what forecasters said to a question, once and before the measurement."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+
+from django.db import transaction
+from django.utils import timezone
+
+from runners.models import Evaluation, EvaluationStatus
+from surrogate.contract.forecast import Abstention, AbstentionReason, Forecast
+from surrogate.models import Anchor, CalibrationVersion, Question
+from surrogate.models import Forecast as ForecastRow
+from surrogate.policy import Decision, Rules, Situation, decide
+from surrogate.risk import Scope
+from surrogate.services.versions import stored_version
+from surrogate.signals import forecast_answered
+
+#: A submission is measured whatever is forecast, so every skip is an audit.
+_RULES = Rules(audit_rate=1.0)
+TOO_LATE = "The measurement came before the forecast."
+
+
+@dataclass(frozen=True)
+class Given:
+    """One forecaster's answer. ``stated`` are its masses before recalibration."""
+
+    answer: Forecast | Abstention
+    stated: Sequence[float] | None = None
+    calibration: CalibrationVersion | None = None
+
+
+def close(*, question: Question, answers: Mapping[str, Given], shown: str, anchor: Anchor | None) -> bool:
+    """Store one answer per forecaster and close the question; ``shown`` names the one that people see.
+
+    False when it was closed already. An answer that comes after the measurement is no forecast and is stored
+    as an abstention.
+    """
+    with transaction.atomic():
+        now = timezone.now()
+        open_still = Question.objects.filter(pk=question.pk, closed_at=None)
+        if not open_still.update(closed_at=now, anchor=anchor):
+            return False
+        # Read after the question is ours. A run that ends between here and the commit is a second late at
+        # worst: the forecast was computed before.
+        measured = Evaluation.objects.filter(pk=question.evaluation_id, status=EvaluationStatus.FINISHED)
+        late = measured.exists()
+        for name, given in answers.items():
+            _store(question, _late(given) if late else given, name == shown, anchor)
+        transaction.on_commit(
+            lambda: forecast_answered.send_robust(sender=Question, evaluation=question.evaluation),
+            robust=True,
+        )
+    return True
+
+
+def _late(given: Given) -> Given:
+    answer = given.answer
+    return Given(
+        Abstention(AbstentionReason.TIMEOUT, TOO_LATE, answer.forecaster, answer.version, usage=answer.usage)
+    )
+
+
+def _store(question: Question, given: Given, is_shown: bool, anchor: Anchor | None) -> None:
+    answer = given.answer
+    usage = answer.usage
+    row = ForecastRow(
+        question=question,
+        forecaster=stored_version(name=answer.forecaster, version=answer.version),
+        is_shown=is_shown,
+        latency_seconds=usage.latency_seconds,
+        tokens=usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens + usage.output_tokens,
+        cost_usd=Decimal(str(usage.cost_usd)),
+    )
+    if isinstance(answer, Abstention):
+        row.abstention, row.message = answer.reason, answer.message[:500]
+    else:
+        row.document = answer.to_document()
+        row.stated = list(given.stated or answer.probabilities)
+        row.calibration = given.calibration
+        row.mean, (row.low, row.high) = answer.mean, answer.interval()
+        row.p_correct, row.confidence = answer.p_correct, answer.confidence
+    if is_shown and anchor is not None:
+        decision = decision_on(answer, question, anchor)
+        row.action, row.action_reason = decision.action, decision.reason[:300]
+    row.save(force_insert=True)
+
+
+def decision_on(answer: Forecast | Abstention, question: Question, anchor: Anchor) -> Decision:
+    """What the policy says of a submission's kernel."""
+    incumbent = anchor.seconds / (question.incumbent_seconds or anchor.seconds)
+    evaluation = question.evaluation
+    scope = Scope(answer.forecaster, answer.version, evaluation.device.slug, evaluation.spec_id)
+    situation = Situation(incumbent, device_seconds=0.0, remaining_seconds=0.0, scope=scope)
+    return decide(answer, situation, _RULES, draw=0.0)
+
+
+def abstained(name: str, version: str, reason: AbstentionReason, message: str) -> Given:
+    return Given(Abstention(reason, message, name, version))
+
+
+def with_latency(answer: Forecast | Abstention, seconds: float) -> Forecast | Abstention:
+    """The answer with the time it took here, unless the forecaster told one itself."""
+    if answer.usage.latency_seconds > 0:
+        return answer
+    return replace(answer, usage=replace(answer.usage, latency_seconds=seconds))

@@ -1,0 +1,145 @@
+"""The life of the surrogate worker: load what can be loaded, serve two queues, stop on a signal.
+
+Nothing waits for this process: without it submissions run as ever and carry no forecast.
+"""
+
+import logging
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from types import FrameType
+
+import dramatiq
+from django.conf import settings
+from django.db import close_old_connections
+
+from surrogate import live, tasks
+from surrogate.desk import Desk
+from surrogate.fetch import converted_folder, default_weights
+from surrogate.forecasters.base import Forecaster
+from surrogate.forecasters.registry import UnknownForecaster, build
+from surrogate.llm.config import NO_KEY, Config
+from surrogate.services import bell
+from surrogate.services.spending import DatabaseLedger, daily_limit
+
+logger = logging.getLogger(__name__)
+
+#: The worker looks for work by itself this often, seconds: rings get lost.
+_LOOK_SECONDS = 5
+#: Texts looked at side by side. All but one of them at most are answered in milliseconds.
+_LIVE_THREADS = 4
+#: Longest that Claude is waited for, seconds: the measurement is on its way meanwhile.
+_CLAUDE_SECONDS = 45.0
+
+_desk: Desk | None = None
+
+
+def current_desk() -> Desk:
+    if _desk is None:
+        raise RuntimeError("this process is no surrogate worker: start one with manage.py surrogate")
+    return _desk
+
+
+class Server:
+    """One worker process."""
+
+    def __init__(self, *, fetch_model: bool) -> None:
+        self._fetch_model = fetch_model
+        self._stop = threading.Event()
+        self._problems: dict[str, str] = {}
+        self._desk = Desk()
+
+    def run(self) -> None:
+        """Serve until SIGTERM, SIGINT, or until the process that started this one is gone."""
+        global _desk
+        _desk = self._desk
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, self._on_signal)
+        self._desk.learn()
+        broker = dramatiq.get_broker()
+        # Two workers: a typed text never waits for learning or for a long queue.
+        workers = [
+            dramatiq.Worker(broker, queues={queue}, worker_threads=threads, worker_timeout=200)
+            for queue, threads in ((tasks.QUEUE, 1), (tasks.LIVE_QUEUE, _LIVE_THREADS))
+        ]
+        for worker in workers:
+            worker.start()
+        threading.Thread(target=self._warm, name="warm", daemon=True).start()
+        logger.info("forecasting")
+        parent = os.getppid()
+        self._say()
+        while not self._stop.wait(_LOOK_SECONDS):
+            bell.ring()
+            self._say()
+            if os.getppid() != parent:
+                logger.warning("the launcher is gone, stopping")
+                break
+        self._stop.set()
+        for worker in workers:
+            worker.stop(timeout=5_000)
+
+    def _on_signal(self, number: int, frame: FrameType | None) -> None:
+        self._stop.set()
+
+    def _say(self) -> None:
+        taught = self._desk.taught
+        live.say_status(
+            live.WorkerStatus(
+                members=self._desk.versions(),
+                weights=dict(taught.weights.of) if taught else {},
+                problems=dict(self._problems),
+                outcomes=taught.outcomes if taught else 0,
+            )
+        )
+
+    def _warm(self) -> None:
+        """Load the slow members, one after the other, while the quick ones serve already."""
+        for name, load in (("anthropic", self._claude), ("local", self._local)):
+            try:
+                forecaster = load()
+                if forecaster is not None and not self._stop.is_set():
+                    self._desk.add(name, forecaster)
+                    logger.info("%s is ready", name)
+            except Exception as error:
+                # What is optional must not bring down what is not.
+                logger.exception("the forecaster %s cannot be used", name)
+                self._problems[name] = f"It failed to load: {type(error).__name__}."
+            finally:
+                close_old_connections()
+
+    def _claude(self) -> Forecaster | None:
+        config = Config.from_environment(os.environ)
+        if not config.has_key:
+            self._problems["anthropic"] = f"{NO_KEY}."
+            return None
+        from surrogate.forecasters.anthropic import AnthropicForecaster
+
+        return AnthropicForecaster(
+            config, DatabaseLedger(daily_limit()), deadline=_CLAUDE_SECONDS, should_stop=self._stop.is_set
+        )
+
+    def _local(self) -> Forecaster | None:
+        named = os.environ.get("KERNELHUB_LOCAL_MODEL", "").strip()
+        weights = default_weights()
+        if not named and self._fetch_model and not converted_folder(weights).is_dir():
+            self._problems["local"] = "Its weights are being fetched and converted, which takes minutes."
+            fetch = [sys.executable, str(settings.BASE_DIR / "manage.py"), "fetch_model"]
+            subprocess.run(fetch, check=False, stdin=subprocess.DEVNULL)
+        # Looked at before torch is imported, which takes seconds and half a gigabyte.
+        if not named and not (weights.is_file() or converted_folder(weights).is_dir()):
+            self._problems["local"] = "Its weights are not here; manage.py fetch_model brings them."
+            return None
+        try:
+            forecaster = build("local")
+        except UnknownForecaster:
+            self._problems["local"] = "Its packages are not installed (pip install kernelhub[llm])."
+            return None
+        loaded: Callable[[], str] = forecaster.load  # type: ignore[attr-defined]
+        if problem := loaded():
+            self._problems["local"] = problem
+            return None
+        self._problems.pop("local", None)
+        return forecaster

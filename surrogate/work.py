@@ -1,0 +1,131 @@
+"""What the surrogate worker does: answer questions, forecast typed texts, learn from outcomes."""
+
+import logging
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from asgiref.sync import async_to_sync
+from channels.layers import get_channel_layer
+
+from runners.models import Device, Evaluation, EvaluationStatus, SpecDocument
+from runners.services.evaluations import note_change
+from surrogate import live
+from surrogate.contract.forecast import Abstention, AbstentionReason
+from surrogate.desk import SHOWN, Desk
+from surrogate.models import Anchor, Question
+from surrogate.requests import request_for, stored_spec
+from surrogate.services import answers, bell, calibrations, outcomes, questions
+from surrogate.services.anchors import current_anchor
+from surrogate.services.answers import Given
+
+logger = logging.getLogger(__name__)
+
+NO_ANCHOR = "Nothing is measured here yet that a forecast could be relative to."
+_BATCH = 20
+_TURN_SECONDS = 0.2
+_refining = threading.Lock()
+
+
+def work_round(desk: Desk, should_stop: Callable[[], bool] = lambda: False) -> None:
+    """Answer all that waits, then learn from what was measured. People wait for the former only."""
+    bell.answered()
+    while not should_stop():
+        waiting = list(questions.waiting(_BATCH))
+        for question in waiting:
+            if should_stop():
+                return
+            answer_question(desk, question)
+        if len(waiting) < _BATCH:
+            break
+    outcomes.record_missing()
+    if desk.learn():
+        calibrations.refit_due()
+
+
+def answer_question(desk: Desk, question: Question) -> None:
+    """Store every forecaster's answer, and have pages that show the run read it again."""
+    evaluation = question.evaluation
+    anchor = current_anchor(spec_id=evaluation.spec_id, device_id=evaluation.device_id)
+    if anchor is None:
+        given = {SHOWN: answers.abstained(SHOWN, "1", AbstentionReason.UNSUPPORTED, NO_ANCHOR)}
+    elif is_measured(evaluation):
+        given = {SHOWN: answers.abstained(SHOWN, "1", AbstentionReason.TIMEOUT, answers.TOO_LATE)}
+    else:
+        request = request_for(
+            language=evaluation.kernel.language,
+            source=evaluation.kernel.source,
+            spec=stored_spec(evaluation.spec_id),
+            device=evaluation.device,
+            anchor=anchor,
+        )
+        given = desk.answers(request, evaluation.device, should_stop=lambda: is_measured(evaluation))
+    if answers.close(question=question, answers=given, shown=SHOWN, anchor=anchor):
+        note_change(evaluation=evaluation)
+
+
+def is_measured(evaluation: Evaluation) -> bool:
+    return Evaluation.objects.filter(pk=evaluation.pk, status=EvaluationStatus.FINISHED).exists()
+
+
+def answer_text(
+    desk: Desk, channel: str, number: int, spec: str, device_id: int, language: str, source: str
+) -> None:
+    """A quick answer at once, and a second one with the slow members where they count for something."""
+
+    def is_stale() -> bool:
+        return not live.is_newest(channel=channel, number=number)
+
+    if is_stale():
+        _send(channel, {"number": number, "is_dropped": True, "is_final": True})
+        return
+    device = Device.objects.get(pk=device_id)
+    anchor = current_anchor(spec_id=spec, device_id=device_id)
+    if anchor is None:
+        _reply(channel, number, Abstention(AbstentionReason.UNSUPPORTED, NO_ANCHOR, SHOWN, "1"), None, True)
+        return
+    try:
+        contract = stored_spec(spec)
+    except SpecDocument.DoesNotExist:
+        logger.warning("a typed text names a task that does not exist")
+        return
+    request = request_for(language=language, source=source, spec=contract, device=device, anchor=anchor)
+    slow = desk.worth_waiting_for(["local"])  # not those that cost money
+    _reply(channel, number, desk.answers(request, device, slow=[])[SHOWN], anchor, not slow)
+    if slow and _wait_for_turn(is_stale):
+        try:
+            full = desk.answers(request, device, slow=slow, should_stop=is_stale)[SHOWN]
+        finally:
+            _refining.release()
+        _reply(channel, number, full, anchor, True)
+
+
+def _wait_for_turn(is_stale: Callable[[], bool]) -> bool:
+    """One text at a time is read by slow members; a stale one gives its thread back to newer texts."""
+    while not is_stale():
+        if _refining.acquire(timeout=_TURN_SECONDS):
+            return True
+    return False
+
+
+def _reply(
+    channel: str, number: int, given: Given | Abstention, anchor: Anchor | None, is_final: bool
+) -> None:
+    answer = given.answer if isinstance(given, Given) else given
+    message: dict[str, Any] = {
+        "number": number,
+        "is_final": is_final,
+        "anchor_name": anchor.name if anchor else "",
+        "anchor_seconds": anchor.seconds if anchor else None,
+    }
+    if isinstance(answer, Abstention):
+        message |= {"reason": str(answer.reason), "message": answer.message}
+    else:
+        message["document"] = answer.to_document()
+        if isinstance(given, Given) and given.calibration is not None:
+            message["outcomes"] = given.calibration.outcomes
+    _send(channel, message)
+
+
+def _send(channel: str, message: dict[str, Any]) -> None:
+    async_to_sync(get_channel_layer().send)(channel, {"type": "forecast.answer", **message})
