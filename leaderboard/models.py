@@ -7,7 +7,7 @@ from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.models import F, Q
 
-from runners.contract.vocabulary import Mode
+from runners.contract.vocabulary import Mode, Work
 from runners.models import Device, Evaluation, Kernel, SpecDocument
 
 
@@ -123,6 +123,8 @@ class Score(models.Model):
     roofline = models.FloatField(
         null=True, blank=True
     )  # geometric mean of floor ÷ time, 1.0 = at the ceiling
+    #: Whose kernels did the work, where it is known: a classification by names, which decides no rank.
+    work = models.CharField(max_length=8, choices=[(item, item) for item in Work], blank=True, default="")
     standing = models.CharField(max_length=16, choices=Standing, default=Standing.RANKED)
     #: Why it is held or withdrawn, one sentence for its owner and staff.
     standing_reason = models.CharField(max_length=500, blank=True, default="")

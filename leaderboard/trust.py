@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from runners.contract.vocabulary import DeviceKind
+from runners.contract.vocabulary import DeviceKind, Work
 
 #: A case's time below this share of its roofline floor waits for a person. Ceilings are measured too, so a
 #: kernel that reaches them may come out a little below.
@@ -27,6 +27,7 @@ class Measured:
     ci_high: float
     roofline: float | None
     cases: Sequence[Mapping[str, Any]]  # those of models.Score
+    work: str = ""  # "own", "library", or "" where nobody knows
 
     @property
     def half_width(self) -> float:
@@ -53,6 +54,7 @@ def measured_of(document: Mapping[str, Any]) -> Measured | None:
             for timing in document.get("benchmarks", [])
             if timing.get("seconds") is not None
         ],
+        document["work"] if document.get("work") in list(Work) else "",
     )
 
 

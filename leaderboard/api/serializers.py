@@ -100,6 +100,9 @@ class BoardRowOut(serializers.Serializer[object]):
     speedup = serializers.FloatField(allow_null=True, help_text="Against the eager baseline.")
     roofline = serializers.FloatField(allow_null=True, help_text="1.0 = at the device's ceiling.")
     language = serializers.ChoiceField(choices.LANGUAGES)
+    kernels = serializers.ChoiceField(
+        choices.WORK, source="work", help_text="Whose kernels ran; empty where nobody knows."
+    )
     submission = serializers.SerializerMethodField(
         help_text="Id of the submission where you may see it, else null."
     )
@@ -115,6 +118,7 @@ class BoardOut(serializers.Serializer[object]):
     version = serializers.IntegerField(source="version.number")
     device = serializers.CharField(source="device.slug")
     seq = serializers.IntegerField(help_text="Grows with every new score.")
+    kernels = serializers.CharField(allow_blank=True, help_text="The filter asked for; empty for all.")
     cases = CaseColumnOut(many=True)
     rows = BoardRowOut(many=True)
     total = serializers.IntegerField(help_text="Ranked entries, baselines apart.")

@@ -7,11 +7,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from leaderboard.api import serializers, submission_serializers
-from leaderboard.api.views_base import DEVICE_REQUIRED, VERSION, ApiView, chosen_version, reply
+from leaderboard.api.views_base import DEVICE_REQUIRED, KERNELS, VERSION, ApiView, chosen_version, reply
 from leaderboard.models import TaskVersion
 from leaderboard.selectors import boards, devices, options, tasks, users
 from leaderboard.selectors.specs import spec_of
 from runners.contract.entry_point import declaration
+from runners.contract.vocabulary import Work
 from runners.models import Device
 
 _SUBMISSIONS_SHOWN = 50
@@ -39,12 +40,19 @@ class TaskDetail(ApiView):
 class TaskBoard(ApiView):
     @extend_schema(
         operation_id="task_board",
-        parameters=[DEVICE_REQUIRED, VERSION],
+        parameters=[DEVICE_REQUIRED, VERSION, KERNELS],
         responses={200: serializers.BoardOut, 400: serializers.Error, 404: serializers.Error},
     )
     def get(self, request: Request, slug: str) -> Response:
-        """The leaderboard of a task version on a device, fastest first."""
-        board = boards.board(chosen_version(request, slug), _device(request), request.user)
+        """The leaderboard of a task version on a device, fastest first.
+
+        With ``kernels`` only entries that launched their own kernels, or a library's; ranks are those among
+        them.
+        """
+        kernels = request.query_params.get("kernels", "")
+        if kernels not in ("", *Work):
+            raise ValidationError({"kernels": f"own, library or nothing, not {kernels!r}"})
+        board = boards.board(chosen_version(request, slug), _device(request), request.user, kernels)
         return reply(serializers.BoardOut(board))
 
 

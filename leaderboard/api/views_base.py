@@ -14,10 +14,15 @@ from rest_framework.views import APIView
 from leaderboard.api.permissions import HasScope
 from leaderboard.models import TaskVersion
 from leaderboard.selectors import tasks
+from runners.contract.vocabulary import Work
 
 DEVICE = OpenApiParameter("device", str, description="Slug of the device.")
 DEVICE_REQUIRED = OpenApiParameter("device", str, required=True, description="Slug of the device.")
 VERSION = OpenApiParameter("version", int, description="Number of the task version, else the current one.")
+
+KERNELS = OpenApiParameter(
+    "kernels", str, enum=list(Work), description="Only entries that launched these; else all."
+)
 
 
 class ApiView(APIView):

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from django.db.models import F, Min, QuerySet, Window
+from django.db.models import F, Min, Q, QuerySet, Window
 from django.db.models.expressions import RowRange
 
 from leaderboard.models import Baseline, BoardState, Score, Standing, TaskVersion
@@ -46,6 +46,7 @@ class BoardRow:
     submission_id: UUID
     submission_visible: bool  # whether the viewer may follow the link
     language: str
+    work: str  # "own", "library", or "" where nobody knows
     created_at: datetime
     standing: str  # "ranked" or "auditing"
     cells: dict[str, CaseCell]  # the same as ``cases``, by case name
@@ -59,6 +60,7 @@ class Board:
     rows: list[BoardRow]
     total: int  # ranked entries, baselines apart
     seq: int  # number of the newest change; live frames carry it
+    kernels: str  # "" for all, "own" or "library": whose kernels the entries shown launched
 
 
 @dataclass(frozen=True)
@@ -71,10 +73,14 @@ class HistoryPoint:
     submission_id: UUID
 
 
-def board(version: TaskVersion, device: Device, viewer: Viewer = None) -> Board:
-    """The board of one version and device, fastest first. Two queries at most."""
+def board(version: TaskVersion, device: Device, viewer: Viewer = None, kernels: str = "") -> Board:
+    """The board of one version and device, fastest first. Two queries at most.
+
+    ``kernels`` narrows it to entries that launched their ``own`` kernels or a ``library``'s; ranks are then
+    those among them, and baselines stay.
+    """
     columns = case_columns(version, device)
-    places = rank(map(entry_of, best_scores().filter(version=version, device=device)))
+    places = rank(map(entry_of, best_scores(kernels).filter(version=version, device=device)))
     anchor = next((place.entry.item for place in places if place.entry.item.baseline == Baseline.EAGER), None)
     rows = [_row(place, columns, anchor, viewer) for place in places]
     return Board(
@@ -84,6 +90,7 @@ def board(version: TaskVersion, device: Device, viewer: Viewer = None) -> Board:
         rows=rows,
         total=sum(row.rank is not None for row in rows),
         seq=board_seq(version, device),
+        kernels=kernels,
     )
 
 
@@ -98,16 +105,20 @@ def case_columns(version: TaskVersion, device: Device) -> list[CaseColumn]:
     return [CaseColumn(case.name, case.describe()) for case in cases]
 
 
-def best_scores() -> QuerySet[Score]:
+def best_scores(kernels: str = "") -> QuerySet[Score]:
     """The best score per version, device, entrant and standing. Narrow it with ``filter`` before use.
+
+    ``kernels`` leaves only people's scores of that ``work``, and all baselines.
 
     Held and withdrawn scores are left out. The database only thins out what ``ranking.rank`` would thin out
     itself, by the same order.
     """
     order = ("version_id", "device_id", "user_id", "baseline", "standing")
+    shown = Score.objects.filter(standing__in=[Standing.RANKED, Standing.AUDITING])
+    if kernels:
+        shown = shown.filter(Q(work=kernels) | ~Q(baseline=""))
     return (
-        Score.objects.filter(standing__in=[Standing.RANKED, Standing.AUDITING])
-        .annotate(device_noise=F("device__noise"))
+        shown.annotate(device_noise=F("device__noise"))
         .select_related("user", "submission__kernel")
         .defer("submission__kernel__source")
         .order_by(*order, "seconds", "created_at", "pk")
@@ -184,6 +195,7 @@ def _row(place: Place[Score], columns: list[CaseColumn], anchor: Score | None, v
         submission_id=score.submission_id,
         submission_visible=may_see(score.submission, viewer),
         language=score.submission.kernel.language,
+        work=score.work,
         created_at=score.created_at,
         standing=score.standing,
         cells=cells,

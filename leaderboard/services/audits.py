@@ -12,7 +12,7 @@ from leaderboard.ranking import rank
 from leaderboard.selectors.boards import best_scores, entry_of
 from leaderboard.services import boards
 from leaderboard.trust import Measured, agrees, below_floor, measured_of, room
-from runners.contract.vocabulary import DeviceKind, Mode, Verdict
+from runners.contract.vocabulary import DeviceKind, Mode, Verdict, Work
 from runners.models import Evaluation, Lane
 from runners.services import evaluations
 
@@ -22,6 +22,8 @@ MOST_RUNS = 3
 
 def audit_leaders(*, board: BoardState) -> None:
     """Audit every entry of a locked board that is first, alone or not, and never was audited.
+
+    That goes for the board as a whole and for each of its filtered views.
 
     Until its audit ends an entry holds no rank, so the next ones move up and are looked at in turn, down to
     one that was audited. Runs in the transaction that brought them up: nobody ever sees them as first.
@@ -78,16 +80,19 @@ class _Judgment:
 
 
 def _unproven_leaders(board: BoardState) -> list[Score]:
-    on_board = best_scores().filter(
-        version=board.version_id, device=board.device_id, standing=Standing.RANKED
-    )
-    leaders = [place.entry.item for place in rank(map(entry_of, on_board)) if place.rank == 1]
+    leaders: dict[int, Score] = {}
+    for kernels in ("", *Work):
+        on_board = best_scores(kernels).filter(
+            version=board.version_id, device=board.device_id, standing=Standing.RANKED
+        )
+        first = [place.entry.item for place in rank(map(entry_of, on_board)) if place.rank == 1]
+        leaders |= {score.pk: score for score in first}
     audited = set(
-        Audit.objects.filter(submission__in=[score.submission_id for score in leaders]).values_list(
+        Audit.objects.filter(submission__in=[score.submission_id for score in leaders.values()]).values_list(
             "submission_id", flat=True
         )
     )
-    return [score for score in leaders if score.submission_id not in audited]
+    return [score for score in leaders.values() if score.submission_id not in audited]
 
 
 def _start(score: Score) -> None:

@@ -45,6 +45,7 @@ def record(*, evaluation: Evaluation) -> Score | None:
             "ci_low": measured.ci_low,
             "ci_high": measured.ci_high,
             "roofline": measured.roofline,
+            "work": measured.work,
             "cases": list(measured.cases),
             "standing": Standing.HELD if doubt else Standing.RANKED,
             "standing_reason": doubt,

@@ -78,6 +78,8 @@ class RunView:
     compile: Mapping[str, Any] | None = None
     profile: Mapping[str, Any] | None = None
     findings: Sequence[Mapping[str, Any]] = ()
+    launches: Sequence[Mapping[str, Any]] = ()  # contract.result.Launch
+    work: str = ""
     output: Mapping[str, Any] = field(default_factory=dict)
     environment: Mapping[str, Any] = field(default_factory=dict)
 
@@ -135,6 +137,8 @@ def run_of(submission: Submission, place: QueuePlace | None = None) -> RunView:
         compile=result.get("compile"),
         profile=result.get("profile"),
         findings=result.get("findings") or (),
+        launches=result.get("launches") or (),
+        work=str(result.get("work") or ""),
         output=result.get("output") or {},
         environment=result.get("environment") or {},
     )

@@ -10,13 +10,17 @@ from django.views.decorators.http import require_safe
 from leaderboard.models import Task, TaskVersion
 from leaderboard.selectors import boards as board_selectors
 from leaderboard.selectors import devices as device_selectors
+from leaderboard.selectors import forecasts as forecast_selectors
 from leaderboard.selectors import tasks as task_selectors
 from leaderboard.selectors.options import LANGUAGE_LABELS
 from leaderboard.selectors.specs import spec_of
 from runners.contract.entry_point import declaration
 from runners.contract.spec import TaskSpec
-from runners.contract.vocabulary import CaseRole, DeviceKind
+from runners.contract.vocabulary import CaseRole, DeviceKind, Work
 from runners.models import Device
+
+#: Views of a board: value of ``?kernels=``, label.
+FILTERS = [("", "All"), (Work.OWN, "Own kernels"), (Work.LIBRARY, "Library calls")]
 
 
 @dataclass(frozen=True)
@@ -79,14 +83,19 @@ def entry_points(spec: TaskSpec) -> list[EntryPoint]:
 
 
 def _board_context(request: HttpRequest, version: TaskVersion, device: Device) -> dict[str, Any]:
+    kernels = request.GET.get("kernels", "")
+    if kernels not in ("", *Work):
+        raise Http404(f"{kernels!r} is no filter of a board.")
     history = board_selectors.history(version, device)
-    found = board_selectors.board(version, device, request.user)
+    found = board_selectors.board(version, device, request.user, kernels)
     return {
         "task": version.task,
         "version": version,
         "device": device,
         "board": found,
+        "filters": FILTERS,
         "history": history,
+        "pending": forecast_selectors.pending(version, device, request.user),
         "chart": {
             "points": [
                 {

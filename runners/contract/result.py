@@ -105,6 +105,16 @@ class Finding(TypedDict):
     refuses: bool
 
 
+class Launch(TypedDict):
+    """A kernel or operator that ran, or a device function of the compiled source."""
+
+    name: str
+    on_device: bool  # a kernel on a GPU; else an operator on the CPU
+    library: bool  # it has a library's name
+    calls: NotRequired[int]
+    seconds: NotRequired[float]  # all calls together, by a profiler inside the submission's process
+
+
 class ResultDocument(TypedDict):
     schema: int
     verdict: str
@@ -124,6 +134,8 @@ class ResultDocument(TypedDict):
     benchmarks: list[Timing]
     score: Score | None  # ranked and benchmark modes that passed
     profile: NotRequired[dict[str, Any]]
+    launches: NotRequired[list[Launch]]  # of one call, ranked and profile modes; a stranger's word
+    work: NotRequired[str]  # "own", "library", or "" where nobody knows
     output: Output
     device_seconds: float
     wall_seconds: float

@@ -73,6 +73,13 @@ STAGES_OF: dict[Mode, tuple[Stage, ...]] = {
 }
 
 
+class Work(StrEnum):
+    """Whose kernels did a submission's work; by names, so a classification and no judgment."""
+
+    OWN = "own"  # none of a library's was seen
+    LIBRARY = "library"
+
+
 class Verdict(StrEnum):
     PASSED = "passed"
     WRONG = "wrong"  # an output differs from the reference by more than the tolerance

@@ -16,6 +16,7 @@ from runners.harness.control import Control, short
 from runners.harness.memory import Mapped
 from runners.harness.place import CpuPlace, Nothing, Place
 
+_MOST_LAUNCHES = 80
 _RESOURCE_ERRNOS = {errno.EAGAIN, errno.ENOMEM, errno.ENOSPC, errno.EMFILE, errno.EDQUOT}
 
 
@@ -96,9 +97,27 @@ def _profile(calls: list[Callable[[], Any]]) -> dict[str, Any]:
     with torch.profiler.profile() as profiler:
         for call in calls:
             call()
+        if torch.cuda.is_available():
+            torch.cuda.synchronize()
+    averages = profiler.key_averages()
     return {
-        "table": short(profiler.key_averages().table(sort_by="self_cpu_time_total", row_limit=30), 30_000)
+        "table": short(averages.table(sort_by="self_cpu_time_total", row_limit=30), 30_000),
+        "launches": _launches(averages),
     }
+
+
+def _launches(averages: Any) -> list[dict[str, Any]]:
+    """What ran, longest first: kernels on the device, and operators on the CPU."""
+    rows = []
+    for event in averages:
+        on_device = "CUDA" in str(event.device_type)
+        microseconds = event.self_device_time_total if on_device else event.self_cpu_time_total
+        rows.append((microseconds, event.key, event.count, on_device))
+    rows.sort(key=lambda row: (not row[3], -row[0]))
+    return [
+        {"name": short(str(name), 160), "calls": count, "seconds": spent / 1e6, "on_device": on_device}
+        for spent, name, count, on_device in rows[:_MOST_LAUNCHES]
+    ]
 
 
 def _kind(error: BaseException) -> str:

@@ -3,6 +3,7 @@
 import secrets
 
 from runners.contract.job import DeviceTarget
+from runners.contract.launches import told_launches
 from runners.contract.limits import ModeLimits
 from runners.contract.spec import Case, TaskSpec
 from runners.contract.vocabulary import Verdict
@@ -63,4 +64,8 @@ class CpuSession(ChildSession):
             opened.close()
         if answer["event"] == "error":
             raise Ended(Verdict.RUNTIME_ERROR, str(answer.get("text", ""))[:2000])
-        return {"profiler": "torch.profiler", "table": str(answer.get("table", ""))[:40_000]}
+        return {
+            "profiler": "torch.profiler",
+            "table": str(answer.get("table", ""))[:40_000],
+            "launches": told_launches(answer.get("launches")),
+        }

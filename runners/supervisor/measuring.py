@@ -8,6 +8,7 @@ from typing import Any
 
 from runners.backends.base import Built
 from runners.contract.job import Job
+from runners.contract.launches import compiled_launches, work_of
 from runners.contract.limits import ModeLimits
 from runners.contract.result import CaseResult, ResultDocument, Score, Timing
 from runners.contract.vocabulary import CaseRole, DeviceKind, Mode, Verdict
@@ -84,6 +85,9 @@ class Measuring:
             )
             raise ended
         self._document["score"] = score(self._document["benchmarks"])
+        if job.mode == Mode.RANKED:
+            self._activity("looking at the kernels it launches")
+            self._note_launches(self._seen_launches())
 
     def profile(self) -> None:
         """The first benchmark case: its time against the device's ceilings, and what a profiler says of a
@@ -97,14 +101,36 @@ class Measuring:
         )
         self._report_timing(timing)
         seconds = timing["seconds"]
+        seen = self._session.profile(case)
+        launches = seen.pop("launches", None)
         self._document["profile"] = {
             "case": case.name,
             "seconds": seconds,
             "bytes_per_s": job.spec.case_bytes(case) / seconds,
             "flops_per_s": job.spec.case_flops(case) / seconds,
             "floor_seconds": timing["floor_seconds"],
-            **self._session.profile(case),
+            **seen,
         }
+        self._note_launches(launches)
+
+    def _seen_launches(self) -> Any:
+        """What a profiler sees of one call, after all that counts is over: a fault of it changes nothing."""
+        try:
+            return self._session.profile(self._benchmarks[0]).get("launches")
+        except Ended as ended:
+            if ended.verdict == Verdict.CANCELLED:
+                raise
+            return None
+
+    def _note_launches(self, told: Any) -> None:
+        """``told`` is None where no profiler looked: compiled sources have no other functions than theirs."""
+        compiled = self._built.kind == "library"
+        launches = compiled_launches(self._built.report) if compiled else (told or [])
+        seen = compiled or told is not None
+        self._document["launches"] = launches
+        self._document["work"] = work_of(
+            self._job.target.kind, launches, self._document["findings"], seen=seen
+        )
 
     def _report_test(self, case: CaseResult) -> None:
         self._emit({"type": "test", "case": case})

@@ -45,6 +45,8 @@ def test_ranked_run_has_a_score_and_hidden_cases(evaluate: Evaluate, source: str
     assert timing["checked_outputs"] > 2
     compiling = sum(entry.get("seconds", 0) for entry in document["stages"])
     assert document["device_seconds"] >= compiling > 0, "the device waits while its runner compiles"
+    assert document["work"] == ("own" if source == GOOD_CPP else "library")
+    assert any(launch["library"] for launch in document["launches"]) == (source == GOOD_PYTHON)
 
 
 def test_returned_tensors_have_their_copy_taken_off(evaluate: Evaluate) -> None:

@@ -76,6 +76,9 @@ def test_a_submission_from_entering_to_its_result(
         (1, "owner", body["id"])
     ]
     assert board["rows"][0]["cases"]["cpu-benchmark-1000"]["seconds"] == 2e-3
+    assert board["rows"][0]["kernels"] == ""
+    narrowed = as_owner.get("/api/v1/tasks/double/board/?device=cpu-test&kernels=own").json()
+    assert (narrowed["kernels"], narrowed["rows"]) == ("own", [])
     assert as_owner.get("/api/v1/tasks/double/history/?device=cpu-test").json()[0]["seconds"] == 2e-3
 
 
@@ -134,6 +137,7 @@ def test_errors_outside_any_view_are_typed_too(api: APIClient, as_owner: APIClie
         "/api/v1/tasks/double/?version=x": (400, "invalid"),
         "/api/v1/tasks/double/board/": (400, "invalid"),
         "/api/v1/tasks/double/board/?device=no": (404, "not_found"),
+        "/api/v1/tasks/double/board/?device=cpu-test&kernels=mine": (400, "invalid"),
         "/api/v1/tasks/double/board/?device=%00": (400, "invalid"),
         "/api/v1/users/nobody/": (404, "not_found"),
         "/api/v1/users/a%00b/": (404, "not_found"),

@@ -86,6 +86,32 @@ def test_times_that_differ_by_less_than_equal_runs_do_share_a_rank(
     assert ranks == [(1, True), (1, True)]
 
 
+def test_a_board_can_be_narrowed_to_whose_kernels_ran(
+    submit: Submit, finish: Finish, owner: User, outsider: User, version: TaskVersion, device: Device
+) -> None:
+    """Among those shown the ranks begin at one, and whoever leads a view was audited like any leader."""
+    baselines.enqueue_missing(device)
+    finish(Submission.objects.get(baseline="eager"), 4e-3)
+    finish(submit(owner), 1e-3, work="library")
+    own = finish(submit(owner), 3e-3, work="own", audit=False)
+    assert [(row.rank, row.standing) for row in boards.board(version, device, owner, "own").rows] == [
+        (None, "auditing"),
+        (None, "ranked"),
+    ]
+    Score.objects.filter(submission=own).update(standing="ranked")
+    finish(submit(outsider), 2e-3, work="library")
+    finish(submit(outsider), 5e-3, work="anything")
+
+    def seen(kernels: str) -> list[tuple[int | None, str | None, str]]:
+        shown = boards.board(version, device, owner, kernels)
+        assert shown.kernels == kernels
+        return [(row.rank, row.username, row.work) for row in shown.rows]
+
+    assert seen("own") == [(1, "owner", "own"), (None, None, "")]
+    assert seen("library") == [(1, "owner", "library"), (2, "outsider", "library"), (None, None, "")]
+    assert seen("") == [(1, "owner", "library"), (2, "outsider", "library"), (None, None, "")]
+
+
 def test_links_are_shown_to_those_who_may_follow_them(
     submit: Submit,
     finish: Finish,

@@ -37,6 +37,7 @@ def test_csv_and_json_order_like_the_board(scored: None, version: TaskVersion, d
     ]
     assert [row["tied"] for row in rows] == ["True", "True"]
     assert float(rows[0]["cpu-benchmark-2000"]) == 1e-3
+    assert export("double", "--device", "cpu-test", "--kernels", "own").count("\n") == 1  # the header alone
     document = json.loads(export("double", "--device", "cpu-test", "--format", "json"))
     assert [(row["rank"], row["username"]) for row in document["rows"]] == [(1, "owner"), (1, "outsider")]
     assert [row["submission"] for row in document["rows"]] == [None, None]  # private ones are not named

@@ -150,11 +150,15 @@ def test_the_board_shows_place_time_and_interval(
     assert "50.0 %" in html
     assert ">owner</a>" in html
     assert f"/submissions/{finished.pk}/" not in html  # private: no link that leads nowhere
+    assert '<a href="?device=cpu-test&amp;kernels=own">Own kernels</a>' in html
+    narrowed = client.get(f"/tasks/double/board/?device={device.slug}&kernels=own").content.decode()
+    assert "with this filter" in narrowed
+    assert "version=1&amp;kernels=own" in narrowed  # where it fetches itself anew
     assert_clean(html)
 
 
 @pytest.mark.parametrize(
-    "query", ["device=none", "version=0", "version=x", "version=²", "version=99999999999", "device=%00"]
+    "query", ["kernels=mine", "device=none", "version=0", "version=x", "version=²", "version=99999999999", "device=%00"]
 )
 def test_odd_addresses_are_not_found(client: Client, finished: Submission, query: str) -> None:
     assert client.get(f"/tasks/double/?{query}").status_code == 404

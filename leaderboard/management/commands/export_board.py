@@ -9,6 +9,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from leaderboard.api.serializers import BoardOut
 from leaderboard.models import Task, TaskVersion
 from leaderboard.selectors import boards, tasks
+from runners.contract.vocabulary import Work
 from runners.models import Device
 
 _COLUMNS = (
@@ -23,6 +24,7 @@ _COLUMNS = (
     "speedup",
     "roofline",
     "language",
+    "work",
 )
 
 
@@ -33,6 +35,7 @@ class Command(BaseCommand):
         parser.add_argument("task", help="slug of the task")
         parser.add_argument("--device", required=True, help="slug of the device")
         parser.add_argument("--task-version", type=int, help="number of the version, else the current one")
+        parser.add_argument("--kernels", choices=list(Work), default="", help="whose kernels ran, else all")
         parser.add_argument("--format", choices=["csv", "json"], default="csv")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -52,7 +55,9 @@ class Command(BaseCommand):
             task = tasks.get_task(options["task"])
             number = options["task_version"]
             version = tasks.current_version(task) if number is None else tasks.get_version(task, number)
-            return boards.board(version, Device.objects.get(slug=options["device"]))
+            return boards.board(
+                version, Device.objects.get(slug=options["device"]), kernels=options["kernels"]
+            )
         except Task.DoesNotExist:
             known = ", ".join(Task.objects.values_list("slug", flat=True)) or "none"
             raise CommandError(f"there is no task {options['task']!r} (known: {known})") from None
