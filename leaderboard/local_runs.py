@@ -11,7 +11,7 @@ from leaderboard.services.sources import check_entry_point, read_language, read_
 from runners.calibrate import remembered_ceilings
 from runners.contract.job import DeviceTarget, Job
 from runners.contract.result import ResultDocument
-from runners.contract.vocabulary import LANGUAGES_OF, DeviceKind, Mode
+from runners.contract.vocabulary import LANGUAGES_OF, DeviceKind, Language, Mode
 from runners.devices import DetectedDevice, find
 from runners.supervisor.client import run_job
 
@@ -76,9 +76,36 @@ def run_file(
         source = path.read_bytes()
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror}") from error
-    kind = DeviceKind(device.kind)
     chosen = read_language(language, path.name)
-    text = read_source(source)
+    return run_source(
+        task,
+        read_source(source),
+        chosen,
+        device,
+        mode,
+        name=path.name,
+        data_dir=data_dir,
+        required_tier=required_tier,
+        on_event=on_event,
+        ceilings=ceilings,
+    )
+
+
+def run_source(
+    task: CatalogTask,
+    text: str,
+    chosen: Language,
+    device: DetectedDevice,
+    mode: Mode,
+    *,
+    name: str,
+    data_dir: Path,
+    required_tier: str,
+    on_event: OnEvent,
+    ceilings: Mapping[str, Any] | None = None,
+) -> ResultDocument:
+    """Evaluate a source; ``name`` is for messages. Raises Refusal before anything runs."""
+    kind = DeviceKind(device.kind)
     if kind not in task.spec.device_kinds:
         raise Refusal("device_unknown", f"The task {task.slug} has no cases for {kind.upper()} devices.")
     if chosen not in task.spec.languages:
@@ -87,7 +114,7 @@ def run_file(
         raise Refusal("language_not_on_device", f"{device.name} does not run {chosen}.")
     check_entry_point(text, chosen, task.spec)
     job = Job(
-        evaluation=f"{task.slug}/{path.name}",
+        evaluation=f"{task.slug}/{name}",
         spec=task.spec,
         language=chosen,
         source=text,

@@ -1,0 +1,177 @@
+"""``manage.py search_replay``: whole searches of recorded pools, policies compared at equal measurements."""
+
+import json
+import time
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from django.core.management.base import BaseCommand, CommandError
+
+from leaderboard.search.generators.recorded import load_pool
+from leaderboard.search.plan import MOST_MULTIPLE, Plan, Policy
+from leaderboard.search.replay import Arena, Replayed
+from leaderboard.search.scoring import best_so_far, interval, performance, random_baseline
+from surrogate.datasets.record import DatasetError
+from surrogate.management.commands.evaluate_surrogate import machine, rounded
+
+_CHECKPOINTS = (20, 50, 100)
+#: A multiple that means: the whole pool is considered from the start.
+_WHOLE = "whole"
+
+
+class Command(BaseCommand):
+    help = "Search fully measured pools; each file's device is searched with the others as history."
+    requires_system_checks: list[str] = []
+    requires_migrations_checks = False
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--pool", nargs="+", type=Path, required=True, metavar="FILE")
+        parser.add_argument("--measurements", type=int, default=100)
+        parser.add_argument(
+            "--policy", nargs="+", choices=[str(item) for item in Policy], default=[str(Policy.SURROGATE)]
+        )
+        parser.add_argument(
+            "--multiple",
+            nargs="+",
+            default=["4"],
+            help=f'candidates considered per measurement, or "{_WHOLE}" for the whole pool',
+        )
+        parser.add_argument("--seeds", type=int, default=20)
+        parser.add_argument("--slots", type=int, default=4, help="measurements in a generation")
+        parser.add_argument("--recall", action="store_true", help="propose what was good on other devices")
+        parser.add_argument("--no-history", action="store_true", help="know nothing of the other devices")
+        parser.add_argument("--only", nargs="*", default=[], metavar="DEVICE", help="search these alone")
+        parser.add_argument("--json", action="store_true")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        if options["seeds"] < 1 or options["measurements"] < 1:
+            raise CommandError("--seeds and --measurements must be at least 1")
+        try:
+            pools = [load_pool(path) for path in options["pool"]]
+            arms = list(_arms(options))
+        except (DatasetError, ValueError) as error:
+            raise CommandError(str(error)) from error
+        results: dict[str, list[dict[str, Any]]] = {}
+        for pool in pools:
+            if options["only"] and pool.device not in options["only"]:
+                continue
+            others = [] if options["no_history"] else [item for item in pools if item is not pool]
+            arena = Arena(pool, others, recall=options["recall"])
+            for name, plan in arms:
+                found = _replay(arena, plan, options["measurements"], options["seeds"])
+                results.setdefault(name, []).append(found)
+                self.stderr.write(f"{pool.device} {name}: {_line(found)}")
+        document = {
+            "command": _command(options),
+            "machine": machine(),
+            "value": "best found ÷ optimum: mean, median and 95 % interval of the mean over seeds; score: "
+            "mean over 1 … n measurements of (baseline − best) ÷ (baseline − optimum), baseline the expected "
+            "best of as many random draws",
+            "arms": {name: _summary(found) for name, found in results.items()},
+        }
+        if options["json"]:
+            self.stdout.write(json.dumps(rounded(document), indent=1))
+        else:
+            for name, found in results.items():
+                self.stdout.write(f"{name}: {_line(_mean(found))}")
+
+
+def _arms(options: dict[str, Any]) -> list[tuple[str, Plan]]:
+    """(name, plan) of each policy and multiple; policies that ask no surrogate have no use for multiples."""
+    found = []
+    for policy in map(Policy, options["policy"]):
+        for multiple in options["multiple"] if policy.asks_surrogate else ["1"]:
+            if multiple != _WHOLE and not multiple.isdigit():
+                raise ValueError(f'--multiple takes whole numbers or "{_WHOLE}", not {multiple!r}')
+            # The first generation of a whole pool takes every setting; later ones find nothing new.
+            whole = multiple == _WHOLE
+            times, islands = (MOST_MULTIPLE, 1) if whole else (int(multiple), 2)
+            name = f"{policy} {_WHOLE} pool" if whole else f"{policy} {multiple}x"
+            plan = Plan(policy=policy, slots=options["slots"], multiple=times, islands=islands)
+            found.append((name, plan))
+    return found
+
+
+def _replay(arena: Arena, plan: Plan, measurements: int, seeds: int) -> dict[str, Any]:
+    pool = arena.pool
+    times = pool.times
+    failing = len(pool.seconds) - len(times)
+    baseline = random_baseline(times, failing, measurements)
+    started = time.monotonic()
+    runs = [arena.run(Plan(**{**vars(plan), "seed": seed}), measurements) for seed in range(seeds)]
+    curves = np.stack([_curve(run, times[-1], measurements) for run in runs])
+    scores = np.stack([performance(curve, baseline, times[0]) for curve in curves])
+    return {
+        "device": pool.device,
+        "ratios": curves / times[0],
+        "scores": scores,
+        "baseline": baseline / times[0],
+        "considered": float(np.mean([run.considered for run in runs])),
+        "audits": float(np.mean([run.audits for run in runs])),
+        "failed": float(np.mean([sum(item is None for item in run.seconds) for run in runs])),
+        "skipped": float(np.mean([run.skipped for run in runs])),
+        "skipped_better": float(np.mean([run.skipped_better for run in runs])),
+        "seconds_per_search": (time.monotonic() - started) / seeds,
+    }
+
+
+def _curve(run: Replayed, worst: float, measurements: int) -> Any:
+    curve = best_so_far(run.seconds, worst)
+    return np.concatenate([curve, np.full(measurements - len(curve), curve[-1])])
+
+
+def _summary(found: list[dict[str, Any]]) -> dict[str, Any]:
+    devices = {item["device"]: _numbers([item]) for item in found}
+    return {"mean of the pools": _numbers(found), "pools": devices}
+
+
+def _numbers(found: list[dict[str, Any]]) -> dict[str, Any]:
+    measurements = found[0]["ratios"].shape[1]
+    numbers: dict[str, Any] = {}
+    for count in [item for item in _CHECKPOINTS if item < measurements] + [measurements]:
+        ratios = np.stack([item["ratios"][:, count - 1] for item in found])
+        scores = np.stack([item["scores"][:, :count].mean(axis=1) for item in found])
+        numbers[f"after {count}"] = {
+            "found_over_optimum": float(ratios.mean()),
+            "interval": list(interval(ratios)),
+            "median": float(np.median(ratios, axis=1).mean()),
+            "within_10_percent": float((ratios <= 1.1).mean()),
+            "random_draws": float(np.mean([item["baseline"][count - 1] for item in found])),
+            "score": float(scores.mean()),
+            "score_interval": list(interval(scores)),
+        }
+    for key in ("considered", "audits", "failed", "skipped", "skipped_better", "seconds_per_search"):
+        numbers[key] = float(np.mean([item[key] for item in found]))
+    return numbers
+
+
+def _mean(found: list[dict[str, Any]]) -> dict[str, Any]:
+    return {
+        "ratios": np.concatenate([item["ratios"] for item in found]),
+        "scores": np.concatenate([item["scores"] for item in found]),
+        "considered": float(np.mean([item["considered"] for item in found])),
+        "seconds_per_search": float(np.mean([item["seconds_per_search"] for item in found])),
+    }
+
+
+def _line(found: dict[str, Any]) -> str:
+    measurements = found["ratios"].shape[1]
+    counts = [item for item in _CHECKPOINTS if item < measurements] + [measurements]
+    cells = [f"{count}: {found['ratios'][:, count - 1].mean():.3f}" for count in counts]
+    return (
+        f"{', '.join(cells)}; score {found['scores'].mean():.3f}; "
+        f"{found['considered']:.0f} considered, {found['seconds_per_search']:.2f} s"
+    )
+
+
+def _command(options: dict[str, Any]) -> str:
+    words = ["manage.py search_replay", "--pool", *(path.name for path in options["pool"])]
+    words += ["--measurements", str(options["measurements"]), "--policy", *options["policy"]]
+    words += ["--multiple", *options["multiple"], "--seeds", str(options["seeds"])]
+    words += ["--slots", str(options["slots"])]
+    words += ["--recall"] if options["recall"] else []
+    words += ["--no-history"] if options["no_history"] else []
+    words += ["--only", *options["only"]] if options["only"] else []
+    return " ".join([*words, "--json"])

@@ -1,0 +1,67 @@
+"""The one interface of all generators."""
+
+import hashlib
+from collections.abc import Sequence, Set
+from dataclasses import dataclass
+from enum import StrEnum
+from random import Random
+from typing import Protocol
+
+from surrogate.contract.request import KernelText
+from surrogate.features.similarity import kernel_digest
+
+
+class Operator(StrEnum):
+    """How a candidate came about."""
+
+    START = "start"  # what everybody begins with: the starter, the template's default
+    RECALL = "recall"  # was good elsewhere: on another device, in an earlier run
+    RANDOM = "random"
+    NEIGHBOUR = "neighbour"  # one parent, one small change
+    CROSSOVER = "crossover"  # two parents
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """A kernel that may be worth measuring. ``digest`` is equal for kernels with equal code and settings.
+
+    ``cell`` says what kind of kernel it is: the archive keeps the best of each kind.
+    """
+
+    digest: str
+    kernel: KernelText
+    operator: Operator
+    parents: tuple[str, ...] = ()
+    cell: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Parent:
+    """A measured kernel that may be built on; smaller ``log2_seconds`` are better."""
+
+    digest: str
+    kernel: KernelText
+    log2_seconds: float
+
+
+@dataclass(frozen=True)
+class Ask:
+    """What a search wants: ``count`` kernels that are not in ``known``, built on ``parents`` (best first)."""
+
+    count: int
+    parents: Sequence[Parent]
+    known: Set[str]
+
+
+class Generator(Protocol):
+    """``propose`` may return fewer than asked for; none at all means that it has nothing new to say."""
+
+    @property
+    def name(self) -> str: ...
+
+    def propose(self, ask: Ask, random: Random) -> list[Proposal]: ...
+
+
+def digest_of(kernel: KernelText) -> str:
+    """Equal for kernels that differ in comments, layout or names of no meaning only: 32 hex digits."""
+    return hashlib.blake2b(kernel_digest(kernel).encode(), digest_size=16).hexdigest()

@@ -1,0 +1,103 @@
+"""One step of a search: propose, forecast, decide. State in, a generation out; equal seeds, equal steps."""
+
+from random import Random
+
+from leaderboard.search import sieve
+from leaderboard.search.generators.base import Ask, Generator, Proposal
+from leaderboard.search.outlook import Outlook
+from leaderboard.search.plan import Plan, Policy
+from leaderboard.search.sieve import Decision
+from leaderboard.search.state import Candidate, Generation, SearchState
+from surrogate.policy import Action
+
+#: Waiting candidates that are looked at again; of more, the newest.
+_MOST_WAITING = 4096
+
+_WHY = {
+    Policy.NONE: "No surrogate: every candidate is measured.",
+    Policy.RANDOM: "Independent sampling: every candidate is measured.",
+}
+
+
+def step(
+    state: SearchState,
+    generator: Generator,
+    outlook: Outlook | None,
+    plan: Plan,
+    *,
+    slots: int | None = None,
+    considered: int | None = None,
+) -> Generation:
+    """The next generation; ``state`` is left as it is.
+
+    ``slots`` and ``considered`` lower what the plan sets where a budget leaves less. Nothing chosen means
+    that the generator has run dry and nothing waits.
+    """
+    slots = plan.slots if slots is None else min(slots, plan.slots)
+    most = plan.considered * slots // plan.slots
+    considered = most if considered is None else min(considered, most)
+    random = Random(f"{plan.seed}:{state.generations}")  # noqa: S311  repeatable, not secret
+    proposals = _propose(state, generator, plan, considered, random)
+    if not plan.policy.asks_surrogate or outlook is None:
+        decisions = sieve.measure_all(len(proposals), slots, _WHY.get(plan.policy, _WHY[Policy.NONE]))
+        return Generation(
+            state.generations,
+            tuple(
+                Candidate(proposal, island, state.generations, False, decision)
+                for (proposal, island), decision in zip(proposals, decisions, strict=True)
+            ),
+        )
+    # The rate of the rules is a share of the measurements; a candidate's own chance is that much smaller.
+    chance = (
+        plan.rules.audit_rate * slots / max(len(proposals), 1) if plan.policy == Policy.SURROGATE else 0.0
+    )
+    audits = [random.random() < chance for _ in proposals]
+    waiting = state.waiting[-_MOST_WAITING:]
+    kernels = [item.kernel for item in state.kernels(waiting)] + [item.kernel for item, _ in proposals]
+    if not kernels:
+        return Generation(state.generations, ())
+    view = outlook.look(state.seen(), kernels)
+    audited = [state.candidates[digest].audited for digest in waiting] + audits
+    decisions = sieve.sieve(view, state.incumbent, slots, plan, audited)
+    old, fresh = decisions[: len(waiting)], decisions[len(waiting) :]
+    return Generation(
+        state.generations,
+        tuple(
+            Candidate(proposal, island, state.generations, audit, decision)
+            for (proposal, island), audit, decision in zip(proposals, audits, fresh, strict=True)
+        ),
+        {
+            digest: decision
+            for digest, decision in zip(waiting, old, strict=True)
+            if _differs(decision, state.candidates[digest].decision)
+        },
+    )
+
+
+def opening(proposal: Proposal) -> Generation:
+    """The generation that measures one kernel to compare all others with."""
+    decision = Decision(Action.MEASURE, True, "What everybody begins with, to compare with.")
+    return Generation(0, (Candidate(proposal, 0, 0, False, decision),))
+
+
+def _propose(
+    state: SearchState, generator: Generator, plan: Plan, count: int, random: Random
+) -> list[tuple[Proposal, int]]:
+    """(proposal, island): the islands in turns, the first remainder to those whose turn it is."""
+    known = set(state.candidates)
+    found: list[tuple[Proposal, int]] = []
+    islands = len(state.islands)
+    for turn in range(islands):
+        island = (state.generations + turn) % islands
+        share = count // islands + (turn < count % islands)
+        if share == 0:
+            continue
+        parents = () if plan.policy == Policy.RANDOM else state.islands[island].parents(random)
+        for proposal in generator.propose(Ask(share, parents, known), random):
+            known.add(proposal.digest)
+            found.append((proposal, island))
+    return found
+
+
+def _differs(new: Decision, old: Decision) -> bool:
+    return new.chosen or new.action != old.action

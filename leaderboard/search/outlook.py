@@ -1,0 +1,65 @@
+"""What a search asks of a surrogate: how fast will these kernels be, given what was measured so far?"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surrogate.contract.request import KernelText
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A measured kernel; ``log2_seconds`` is None when it failed."""
+
+    kernel: KernelText
+    log2_seconds: float | None
+
+
+@dataclass(frozen=True)
+class View:
+    """Forecasts of several kernels: log2 seconds as normal distributions, and P(it works at all).
+
+    ``covariance`` gives, for one kernel, the forecast covariance with each of them; without it the kernels
+    count as independent.
+    """
+
+    mean: Floats
+    spread: Floats
+    p_works: Floats
+    covariance: Callable[[int], Floats] | None = None
+    #: Variance of a measurement itself, octaves².
+    noise: float = 0.0
+
+    def believing(self, index: int) -> "View":
+        """The view if ``index`` were measured and came out as forecast: less doubt about what is like it."""
+        variance = self.spread**2
+        if self.covariance is None:
+            variance[index] = 0.0
+            return replace(self, spread=np.sqrt(variance))
+        mine = self.covariance(index)
+        total = max(float(mine[index]) + self.noise, 1e-12)
+
+        def covariance(other: int, before: Callable[[int], Floats] = self.covariance) -> Floats:
+            theirs = before(other)
+            less: Floats = theirs - theirs[index] * mine / total
+            return less
+
+        left = np.maximum(variance - mine**2 / total, 1e-12)
+        return replace(self, spread=np.sqrt(left), covariance=covariance)
+
+
+class Outlook(Protocol):
+    """``look`` never raises for anything a kernel holds: what it does not understand gets a wide forecast."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def version(self) -> str: ...
+
+    def look(self, seen: Sequence[Seen], kernels: Sequence[KernelText]) -> View: ...

@@ -1,0 +1,81 @@
+"""A whole search of a recorded pool: every answer is known, so no device is needed."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import log2
+
+from threadpoolctl import threadpool_limits
+
+from leaderboard.search import loop
+from leaderboard.search.gaussian_outlook import GaussianOutlook
+from leaderboard.search.generators.grid import Mix
+from leaderboard.search.generators.recorded import Pool, RecordedGenerator
+from leaderboard.search.grid import Settings
+from leaderboard.search.plan import Plan
+from leaderboard.search.state import SearchState
+from surrogate.policy import Action
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """``seconds`` in order of measuring, None where a setting failed."""
+
+    seconds: list[float | None]
+    considered: int
+    audits: int
+    skipped: int  # considered, never measured, and forecast not to be worth it at the end
+    skipped_better: int  # of these, how many would have beaten the best found
+
+
+class Arena:
+    """One pool to search, with the other devices' pools as history."""
+
+    def __init__(self, pool: Pool, others: Sequence[Pool], *, recall: bool = False) -> None:
+        self.pool = pool
+        self.outlook = GaussianOutlook(pool.grid, [other.seconds for other in others])
+        recalled = recall_order(others) if recall else []
+        self._generator = RecordedGenerator(pool, recalled=recalled)
+        self._alone = RecordedGenerator(pool, mix=Mix(random=1.0, recall=0.0))
+
+    def run(self, plan: Plan, measurements: int) -> Replayed:
+        """A search of ``measurements``; a failed setting costs one like any other."""
+        state = SearchState(plan.islands, plan.migrate_every)
+        generator = self._generator if plan.policy != "random" else self._alone
+        outlook = self.outlook if plan.policy.asks_surrogate else None
+        with threadpool_limits(1):
+            while len(state.outcomes) < measurements:
+                left = measurements - len(state.outcomes)
+                generation = loop.step(state, generator, outlook, plan, slots=left)
+                state.consider(generation)
+                if not generation.chosen:
+                    break
+                for digest in generation.chosen:
+                    seconds = self.pool.outcome(state.candidates[digest].proposal)
+                    state.measure(digest, None if seconds is None else log2(seconds))
+        return self._summary(state)
+
+    def _summary(self, state: SearchState) -> Replayed:
+        measured = [self.pool.outcome(item) for item in state.kernels(state.outcomes)]
+        skipped = [
+            self.pool.outcome(state.candidates[digest].proposal)
+            for digest in state.waiting
+            if state.candidates[digest].decision.action == Action.SKIP
+        ]
+        best = min((item for item in measured if item is not None), default=float("inf"))
+        return Replayed(
+            measured,
+            len(state.candidates),
+            sum(state.candidates[digest].decision.action == Action.AUDIT for digest in state.outcomes),
+            len(skipped),
+            sum(item is not None and item < best for item in skipped),
+        )
+
+
+def recall_order(others: Sequence[Pool], most: int = 64) -> list[Settings]:
+    """The best settings of each other device, in turns."""
+    leaders = []
+    for pool in others:
+        times = {settings: seconds for settings, seconds in pool.seconds.items() if seconds is not None}
+        leaders.append(sorted(times, key=times.__getitem__))
+    turns = [item for place in range(most) for order in leaders for item in order[place : place + 1]]
+    return list(dict.fromkeys(turns))[:most]
