@@ -18,6 +18,7 @@ from runners.models import Evaluation, Runner
 from runners.selectors import required_tier
 from runners.services import evaluations
 from runners.supervisor.client import run_job
+from runners.supervisor.pool import WarmPool
 
 logger = logging.getLogger(__name__)
 
@@ -31,6 +32,7 @@ class RunnerContext:
 
     runner: Runner
     target: DeviceTarget | None  # None for the compile-only worker, which takes the evaluation's own device
+    pool: WarmPool | None = None  # of supervisors started ahead
     shutting_down: threading.Event = field(default_factory=threading.Event)
 
 
@@ -63,7 +65,10 @@ def _run(evaluation: Evaluation, context: RunnerContext) -> None:
     watch = _Watch(evaluation, context)
     try:
         result: Mapping[str, Any] = run_job(
-            _job_of(evaluation, context), on_event=watch.on_event, should_stop=watch.should_stop
+            _job_of(evaluation, context),
+            on_event=watch.on_event,
+            should_stop=watch.should_stop,
+            pool=context.pool,
         )
     except Exception as error:
         # Whatever is wrong in our own code must not leave the row running until its lease ends.
@@ -75,6 +80,8 @@ def _run(evaluation: Evaluation, context: RunnerContext) -> None:
         logger.warning("evaluation %s was taken up elsewhere; this verdict is dropped", evaluation.pk)
     if context.target is not None and evaluation.mode != Mode.CHECK:
         look_after(device=evaluation.device, target=context.target, verdict=Verdict(result["verdict"]))
+    if context.pool is not None and not context.shutting_down.is_set():
+        context.pool.refill()
 
 
 def _finish(evaluation: Evaluation, result: Mapping[str, Any]) -> bool:

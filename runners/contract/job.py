@@ -19,6 +19,25 @@ class DeviceTarget:
     facts: Mapping[str, Any] = field(default_factory=dict)
     ceilings: Mapping[str, Any] = field(default_factory=dict)  # see runners.models.Device.ceilings
 
+    def to_document(self) -> dict[str, Any]:
+        return {
+            "kind": str(self.kind),
+            "index": self.index,
+            "cores": list(self.cores),
+            "facts": dict(self.facts),
+            "ceilings": dict(self.ceilings),
+        }
+
+    @classmethod
+    def from_document(cls, document: Mapping[str, Any]) -> "DeviceTarget":
+        return cls(
+            DeviceKind(document["kind"]),
+            document["index"],
+            tuple(document["cores"]),
+            document["facts"],
+            document["ceilings"],
+        )
+
 
 @dataclass(frozen=True)
 class Job:
@@ -49,13 +68,7 @@ class Job:
             "language": str(self.language),
             "source": self.source,
             "mode": str(self.mode),
-            "target": {
-                "kind": str(self.target.kind),
-                "index": self.target.index,
-                "cores": list(self.target.cores),
-                "facts": dict(self.target.facts),
-                "ceilings": dict(self.target.ceilings),
-            },
+            "target": self.target.to_document(),
             "data_dir": self.data_dir,
             "required_tier": self.required_tier,
             "limits": asdict(self.limits) if self.limits else None,
@@ -64,20 +77,13 @@ class Job:
 
     @classmethod
     def from_document(cls, document: Mapping[str, Any]) -> "Job":
-        target = document["target"]
         return cls(
             evaluation=document["evaluation"],
             spec=TaskSpec.from_document(document["spec"]),
             language=Language(document["language"]),
             source=document["source"],
             mode=Mode(document["mode"]),
-            target=DeviceTarget(
-                DeviceKind(target["kind"]),
-                target["index"],
-                tuple(target["cores"]),
-                target["facts"],
-                target["ceilings"],
-            ),
+            target=DeviceTarget.from_document(document["target"]),
             data_dir=document["data_dir"],
             required_tier=document["required_tier"],
             limits=ModeLimits(**document["limits"]) if document.get("limits") else None,

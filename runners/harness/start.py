@@ -25,6 +25,8 @@ def main() -> None:
         landlock.restrict([path for path in settings["read"] if os.path.exists(path)], settings["write"])
     if settings["seccomp"]:
         seccomp.install()
+    for name in settings["imports"]:
+        __import__(name)
     role = __import__(f"runners.harness.{settings['role']}", fromlist=["main"])
     role.main(Control(settings["control"]))
 

@@ -40,6 +40,7 @@ class Plan:
     cores: Sequence[int] = ()
     before_others: bool = True  # at a raised priority where we may: for what is measured
     packages: bool = False  # third-party Python packages (torch) are visible
+    imports: Sequence[str] = ()  # modules that are loaded inside before anything is asked for
     devices: Sequence[str] = ()  # device nodes let through
     more_paths: Sequence[str] = ()  # further read-only paths, at their own place
     #: Visible, but left out of Landlock's list, as (source, place inside): for the probe.
@@ -120,6 +121,7 @@ def _document(plan: Plan, bwrap: str | None, control: int, directory: str) -> di
         "role": plan.role,
         "control": control,
         "threads": plan.bounds.threads,
+        "imports": list(plan.imports),
         "landlock": plan.layers.landlock,
         "seccomp": plan.layers.seccomp,
         "read": [*paths, *([inside] if bwrap else [source for source, _ in code]), "/proc", "/dev"],

@@ -1,5 +1,7 @@
 """``python -m runners.supervisor <descriptor>``: a job on standard input, events as JSON lines on the
 descriptor.
+
+Before the job a line may ask to get ready for a device. Nothing of the job is known by then.
 """
 
 import json
@@ -8,25 +10,62 @@ import signal
 import sys
 import threading
 import time
+import traceback
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from runners.contract.job import Job
+from runners.contract.job import DeviceTarget, Job
 from runners.contract.limits import MAX_RESULT_BYTES
 from runners.contract.result import ResultDocument
 from runners.sandbox import libc, privileges, process_tree
 from runners.sandbox.bounds import for_this_machine
 from runners.sandbox.probe import probe_cached
+from runners.supervisor.sandboxes import Sandboxes
 
 
 def main() -> None:
-    parent = os.getppid()
+    serve(int(sys.argv[1]), os.getppid())
+
+
+def serve(descriptor: int, parent: int) -> None:
+    """Sees the one job of this process through, and leaves no process behind. Returns without a word when
+    there is none.
+    """
     privileges.die_with_parent(parent)
     libc.prctl(libc.PR_SET_DUMPABLE, 0)
     libc.prctl(libc.PR_SET_CHILD_SUBREAPER, 1)
-    job = Job.from_document(json.load(sys.stdin))
-    events = os.fdopen(int(sys.argv[1]), "w", encoding="utf-8")
+    events = os.fdopen(descriptor, "w", encoding="utf-8")
+    sandboxes = Sandboxes()
+    try:
+        for message in _messages():
+            if "prepare" in message:
+                _prepare(sandboxes, message["prepare"])
+            else:
+                _run(Job.from_document(message), sandboxes, events)
+                return
+    finally:
+        process_tree.kill(os.getpid())
 
+
+def _messages() -> Iterator[dict[str, Any]]:
+    for line in os.fdopen(0, "rb", closefd=False):
+        yield json.loads(line)
+
+
+def _prepare(sandboxes: Sandboxes, request: dict[str, Any]) -> None:
+    """Does ahead what every job on the device needs. What fails is done again, and told, with the job."""
+    try:
+        from runners.supervisor.rehearsal import rehearse
+
+        target = DeviceTarget.from_document(request["target"])
+        sandboxes.prepare(target, for_this_machine(), probe_cached(request["data_dir"]).usable())
+        rehearse(target.kind)
+    except Exception:  # noqa: BLE001
+        traceback.print_exc()
+
+
+def _run(job: Job, sandboxes: Sandboxes, events: Any) -> None:
     def emit(event: dict[str, Any]) -> None:
         events.write(json.dumps(event, allow_nan=False) + "\n")
         events.flush()
@@ -36,22 +75,22 @@ def main() -> None:
     limit = job.chosen_limits.deadline
     start = time.monotonic()
     try:
-        document = _evaluate(job, start + limit, limit, cancelled, emit)
+        document = _evaluate(job, start + limit, limit, cancelled, emit, sandboxes)
     finally:
         process_tree.kill(os.getpid())
     emit({"type": "result", "document": _fitting(document)})
 
 
 def _evaluate(
-    job: Job, deadline: float, limit: float, cancelled: threading.Event, emit: Any
+    job: Job, deadline: float, limit: float, cancelled: threading.Event, emit: Any, sandboxes: Sandboxes
 ) -> ResultDocument:
-    # torch comes with these: a second or more, so that the events above are out before.
     from runners.supervisor.evaluation import Evaluation
     from runners.supervisor.stop import Stop
 
     stop = Stop(deadline, limit, cancelled.is_set)
     bounds = replace(for_this_machine(), **job.bounds)
-    return Evaluation(job, probe_cached(job.data_dir), stop, emit, bounds, job.chosen_limits).run()
+    probe = probe_cached(job.data_dir)
+    return Evaluation(job, probe, stop, emit, bounds, job.chosen_limits, sandboxes).run()
 
 
 def _fitting(document: ResultDocument) -> ResultDocument:

@@ -20,6 +20,7 @@ from runners.supervisor.outcome import Ended
 from runners.supervisor.stop import Stop
 
 _POLL_MILLISECONDS = 50
+_BURIALS, _BURIAL_SECONDS = 50, 0.2
 
 
 class Died(Exception):
@@ -39,6 +40,17 @@ class Child:
         self._poll = select.poll()
         for descriptor in (self._sandbox.control.fileno(), *self._output):
             self._poll.register(descriptor, select.POLLIN)
+
+    def alive(self) -> bool:
+        """Whether somebody is there to be asked."""
+        if self._sandbox.process.poll() is not None:
+            return False
+        control, gone = self._sandbox.control.fileno(), select.POLLHUP | select.POLLERR
+        return not any(found == control and event & gone for found, event in self._poll.poll(0))
+
+    def heed(self, stop: Stop) -> None:
+        """From now on ``stop`` says when to give up waiting."""
+        self._stop = stop
 
     def send(self, message: dict[str, Any], descriptors: Sequence[int] = ()) -> None:
         """Sends one message. Raises Died when nobody is there to read it."""
@@ -114,12 +126,19 @@ class Child:
         out, err = (bytes(data).decode(errors="replace") for data in self._output.values())
         return out, err
 
+    def kill(self) -> None:
+        """Kills every process, without waiting for its end. ``close`` follows."""
+        process_tree.kill(self._root)
+
     def close(self) -> None:
         """Kills every process and releases everything."""
-        process_tree.kill(self._root)
-        # bubblewrap ends by itself once the kernel has buried everything in the namespace.
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self._sandbox.process.wait(timeout=10)
+        # bubblewrap ends by itself once the kernel has buried everything in the namespace. One that has only
+        # begun to start has nothing in it yet: what it starts is killed the next time.
+        for _ in range(_BURIALS):
+            self.kill()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._sandbox.process.wait(timeout=_BURIAL_SECONDS)
+                break
         self._sandbox.process.kill()
         self._sandbox.process.wait()
         self._sandbox.close()

@@ -2,32 +2,30 @@
 Django.
 """
 
-import contextlib
 import json
+import logging
 import os
 import re
 import select
-import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import IO, Any, cast
+from typing import Any, cast
 
 from runners.contract import result
 from runners.contract.job import Job
 from runners.contract.limits import MAX_RESULT_BYTES, device_seconds
 from runners.contract.result import ResultDocument
-from runners.contract.vocabulary import DeviceKind, Verdict
-from runners.sandbox import nvidia, process_tree
+from runners.contract.vocabulary import Verdict
+from runners.supervisor.pool import WarmPool
+from runners.supervisor.process import Supervisor
+
+logger = logging.getLogger(__name__)
 
 #: The supervisor ends an evaluation itself; past this many seconds more, it is taken to hang.
 _GRACE = 20.0
 _CANCEL_GRACE = 5.0
 _POLL_SECONDS = 0.25
 _NOT_STORABLE = re.compile("[\0\ud800-\udfff]")
-_ROOT = str(Path(__file__).resolve().parents[2])
 
 
 def run_job(
@@ -35,8 +33,9 @@ def run_job(
     *,
     on_event: Callable[[dict[str, Any]], None],
     should_stop: Callable[[], bool],
+    pool: WarmPool | None = None,
 ) -> ResultDocument:
-    """Runs ``job`` to its result document.
+    """Runs ``job`` to its result document, in a supervisor of ``pool`` where it has one for the device.
 
     Every text in events and document can be stored: what is no character in PostgreSQL is replaced.
     ``on_event`` gets every event of contract/progress.py but the result. ``should_stop`` is asked several
@@ -44,63 +43,62 @@ def run_job(
     becomes ``internal_error``. When a callback raises, all processes are killed and the error passes through.
     """
     start = time.monotonic()
-    read, write = os.pipe()
-    with contextlib.ExitStack() as stack:
-        stack.callback(os.close, read)
-        errors = stack.enter_context(_temporary_file())
-        process = _start(job, write, errors)
-        stack.callback(_end, process)
-        watch = _Watch(process, job.chosen_limits.deadline + _GRACE, should_stop)
-        for line in watch.lines(read):
+    if pool is not None:
+        supervisor = pool.take(job)
+        if supervisor is not None:
+            try:
+                return _see_through(supervisor, job, on_event, should_stop)
+            except _NeverBegan as fault:
+                logger.warning("a supervisor started ahead was of no use: %s", fault)
+    try:
+        return _see_through(Supervisor.start(job.target), job, on_event, should_stop)
+    except _NeverBegan as fault:
+        reason = f"The supervisor ended without a result: {fault}"
+        return failed_document(job, Verdict.INTERNAL_ERROR, reason, time.monotonic() - start)
+
+
+class _NeverBegan(Exception):
+    """The supervisor ended before it said anything, so that nothing of the job ran. Its last words."""
+
+
+def _see_through(
+    supervisor: Supervisor,
+    job: Job,
+    on_event: Callable[[dict[str, Any]], None],
+    should_stop: Callable[[], bool],
+) -> ResultDocument:
+    """The document of ``job``. Raises _NeverBegan."""
+    start = time.monotonic()
+    heard = False
+    try:
+        supervisor.tell(job.to_document())
+        watch = _Watch(supervisor, job.chosen_limits.deadline + _GRACE, should_stop)
+        for line in watch.lines():
+            heard = True
             event = _storable(json.loads(line))
             if event["type"] == "result":
                 return cast(ResultDocument, event["document"])
             on_event(event)
-        return _without_result(job, watch, errors, time.monotonic() - start)
-
-
-def _start(job: Job, write: int, errors: IO[bytes]) -> subprocess.Popen[bytes]:
-    try:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "runners.supervisor", str(write)],
-            stdin=subprocess.PIPE,
-            stdout=errors,
-            stderr=errors,
-            pass_fds=(write,),
-            start_new_session=True,
-            cwd="/",
-            # An environment of its own: no secret of the caller can reach what runs below.
-            env={
-                **(nvidia.environment(job.target.index) if job.target.kind == DeviceKind.CUDA else {}),
-                "PATH": "/usr/local/bin:/usr/bin:/bin",
-                "PYTHONPATH": _ROOT,
-                "LANG": "C.UTF-8",
-                "OMP_WAIT_POLICY": "passive",  # threads of the oracle must not spin while the child is timed
-                "KMP_BLOCKTIME": "0",
-            },
-        )
+        if not (heard or watch.cancelled or watch.overdue):
+            raise _NeverBegan(supervisor.last_words()[-300:] or "no message")
+        return _without_result(job, watch, supervisor.last_words(), time.monotonic() - start)
     finally:
-        os.close(write)
-    assert process.stdin is not None  # noqa: S101 - it is a pipe
-    with contextlib.suppress(BrokenPipeError), process.stdin as stream:
-        stream.write(json.dumps(job.to_document()).encode())
-    return process
+        supervisor.end()
 
 
 class _Watch:
     """Reads the supervisor's lines while asking whether to go on."""
 
-    def __init__(
-        self, process: subprocess.Popen[bytes], limit: float, should_stop: Callable[[], bool]
-    ) -> None:
-        self._process = process
+    def __init__(self, supervisor: Supervisor, limit: float, should_stop: Callable[[], bool]) -> None:
+        self._supervisor = supervisor
         self._deadline = time.monotonic() + limit
         self._should_stop = should_stop
         self.cancelled = False
         self.overdue = False
 
-    def lines(self, descriptor: int) -> Iterator[bytes]:
+    def lines(self) -> Iterator[bytes]:
         """Whole lines until the supervisor closes its end, is overdue, or does not heed a cancellation."""
+        descriptor = self._supervisor.events
         buffer = bytearray()
         while True:
             ready, _, _ = select.select([descriptor], [], [], _POLL_SECONDS)
@@ -117,7 +115,7 @@ class _Watch:
                 return
             if not self.cancelled and self._should_stop():
                 self.cancelled = True
-                self._process.send_signal(signal.SIGTERM)
+                self._supervisor.cancel()
                 self._deadline = time.monotonic() + _CANCEL_GRACE
 
 
@@ -134,26 +132,13 @@ def _storable(value: Any) -> Any:
             return value
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """Kills the supervisor and all below it, at once when it has ended well."""
-    if process.poll() is None:
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(timeout=0.5)
-    if process.poll() is None:
-        process_tree.kill(process.pid)
-        process.kill()
-    process.wait()
-
-
-def _without_result(job: Job, watch: _Watch, errors: IO[bytes], seconds: float) -> ResultDocument:
+def _without_result(job: Job, watch: _Watch, words: str, seconds: float) -> ResultDocument:
     if watch.cancelled:
         return failed_document(job, Verdict.CANCELLED, "The evaluation was cancelled.", seconds)
     if watch.overdue:
         limit = job.chosen_limits.deadline
         reason = f"The evaluation took longer than the {limit:g} s of its mode."
         return failed_document(job, Verdict.TIMEOUT, reason, seconds)
-    errors.seek(0)
-    words = errors.read().decode(errors="replace").strip().rpartition("\n")[2]
     reason = f"The supervisor ended without a result: {words[-300:] or 'no message'}"
     return failed_document(job, Verdict.INTERNAL_ERROR, reason, seconds)
 
@@ -181,11 +166,3 @@ def failed_document(job: Job, verdict: Verdict, reason: str, seconds: float) -> 
         "device_seconds": device_seconds(job.mode, seconds),
         "wall_seconds": seconds,
     }
-
-
-@contextlib.contextmanager
-def _temporary_file() -> Iterator[IO[bytes]]:
-    import tempfile
-
-    with tempfile.TemporaryFile() as file:
-        yield file

@@ -3,6 +3,7 @@
 import platform
 import shutil
 import subprocess
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,15 @@ ENGINE_VERSION = "1"
 
 def environment() -> dict[str, Any]:
     """Versions, processor, governor and load."""
+    return {
+        **_versions(),
+        "governor": _line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+        "load": _line("/proc/loadavg"),
+    }
+
+
+@cache
+def _versions() -> dict[str, Any]:
     compiler = shutil.which("g++", path="/usr/local/bin:/usr/bin:/bin")
     compiler_version = ""
     if compiler:
@@ -25,8 +35,6 @@ def environment() -> dict[str, Any]:
         "kernel": platform.release(),
         "machine": platform.machine(),
         "processor": _processor(),
-        "governor": _line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
-        "load": _line("/proc/loadavg"),
     }
 
 

@@ -13,7 +13,7 @@ from runners.contract import result
 from runners.contract.job import Job
 from runners.contract.limits import LIMITS, MAX_SOURCE_BYTES, ModeLimits, device_seconds
 from runners.contract.result import ResultDocument
-from runners.contract.vocabulary import LANGUAGES_OF, STAGES_OF, Stage, Verdict
+from runners.contract.vocabulary import LANGUAGES_OF, STAGES_OF, Mode, Stage, Verdict
 from runners.devices import cores_beside
 from runners.sandbox.bounds import Bounds
 from runners.sandbox.probe import Probe, tier_number
@@ -21,6 +21,7 @@ from runners.supervisor import environment
 from runners.supervisor.child import Child
 from runners.supervisor.outcome import Ended
 from runners.supervisor.plan import plan_for
+from runners.supervisor.sandboxes import Sandboxes
 from runners.supervisor.stop import Stop
 from runners.supervisor.workshop import SandboxedWorkshop
 
@@ -41,14 +42,18 @@ class Evaluation:
         emit: Emit,
         bounds: Bounds | None = None,
         limits: ModeLimits | None = None,
+        sandboxes: Sandboxes | None = None,
     ) -> None:
-        """``bounds`` and ``limits`` take the place of the machine's and the mode's own."""
+        """``bounds`` and ``limits`` take the place of the machine's and the mode's own; ``sandboxes`` may
+        hold some that were started ahead.
+        """
         self._job = job
         self._probe = probe
         self._stop = stop
         self._emit = emit
         self._bounds = bounds or Bounds()
         self._limits = limits or LIMITS[job.mode]
+        self._sandboxes = sandboxes or Sandboxes()
         self._stage: Stage | None = None
         self._built: Built | None = None
         self._child: Child | None = None
@@ -115,7 +120,9 @@ class Evaluation:
         # Another device's clock may be running on the measured cores.
         beside = cores_beside(job.target.cores)
         layers = self._probe.usable()
-        workshop = SandboxedWorkshop(job.data_dir, self._limits.compile, layers, self._stop, beside)
+        workshop = SandboxedWorkshop(
+            job.data_dir, self._limits.compile, layers, self._stop, beside, self._sandboxes
+        )
         try:
             self._built = BACKENDS[job.language].build(job.source, job.spec, job.target, job.mode, workshop)
         except CompileFailed as error:
@@ -130,8 +137,11 @@ class Evaluation:
         if self._measuring is None:
             assert self._built is not None  # noqa: S101 - the compile stage comes before
             self._activity("starting the sandbox")
-            plan = plan_for(self._job, self._built, self._bounds, self._probe.usable())
-            self._child = Child(plan, self._stop)
+            plan = plan_for(self._job.target, self._built.kind, self._bounds, self._probe.usable())
+            self._child = self._sandboxes.open(plan, self._stop)
+            self._sandboxes.dismiss()
+            if self._job.mode != Mode.TEST:
+                self._sandboxes.close()  # nothing of theirs may still be under way when the clock runs
             from runners.supervisor.measuring import Measuring
 
             self._measuring = Measuring(
@@ -149,6 +159,7 @@ class Evaluation:
         self._measured().profile()
 
     def _close(self) -> None:
+        self._sandboxes.close()
         if self._child is None:
             return
         self._child.flush()

@@ -8,11 +8,12 @@ from pathlib import Path
 
 from runners.backends.base import ToolRun
 from runners.contract.vocabulary import Verdict
-from runners.sandbox.bounds import COMPILER_BOUNDS
-from runners.sandbox.spawn import Layers, Plan
+from runners.sandbox.spawn import Layers
 from runners.supervisor.build_cache import BuildCache
-from runners.supervisor.child import Child, Died
+from runners.supervisor.child import Died
 from runners.supervisor.outcome import Ended
+from runners.supervisor.plan import workshop_plan
+from runners.supervisor.sandboxes import Sandboxes
 from runners.supervisor.stop import Stop
 
 #: All files that one compilation hands back, bytes.
@@ -23,13 +24,20 @@ class SandboxedWorkshop:
     """Implements Workshop. Compilers get ``cores`` only, any if empty, and no priority over other work."""
 
     def __init__(
-        self, data_dir: str, seconds: float, layers: Layers, stop: Stop, cores: Sequence[int] = ()
+        self,
+        data_dir: str,
+        seconds: float,
+        layers: Layers,
+        stop: Stop,
+        cores: Sequence[int] = (),
+        sandboxes: Sandboxes | None = None,
     ) -> None:
         self._cache = BuildCache(Path(data_dir) / "compile-cache")
         self._seconds = seconds
         self._layers = layers
         self._stop = stop
         self._cores = cores
+        self._sandboxes = sandboxes or Sandboxes()
 
     def run(
         self,
@@ -48,15 +56,8 @@ class SandboxedWorkshop:
                 _write_all(given, content)
             os.lseek(given, 0, os.SEEK_SET)
             os.ftruncate(result, _MOST_RESULT)
-            plan = Plan(
-                "workshop",
-                COMPILER_BOUNDS,
-                self._layers,
-                self._cores,
-                before_others=False,
-                more_paths=more_paths,
-            )
-            child = Child(plan, self._stop)
+            plan = workshop_plan(self._layers, self._cores, more_paths)
+            child = self._sandboxes.open(plan, self._stop)
             stack.callback(child.close)
             try:
                 child.expect("ready", 30, "Starting the compiler's sandbox")

@@ -17,11 +17,10 @@ from typing import Any
 import pytest
 import torch
 
-from runners.backends.base import Built
-from runners.contract.job import DeviceTarget, Job
+from runners.contract.job import DeviceTarget
 from runners.contract.limits import ModeLimits
 from runners.contract.spec import TaskSpec
-from runners.contract.vocabulary import DeviceKind, Language, Mode, Verdict
+from runners.contract.vocabulary import DeviceKind, Verdict
 from runners.sandbox import nvidia
 from runners.sandbox.bounds import Bounds
 from runners.sandbox.probe import probe
@@ -105,8 +104,7 @@ def session(
         source.write_text(_SOURCE % (error, more, body))
         subprocess.run(["gcc", "-O1", "-shared", "-fPIC", "-o", library, source], check=True)
         target = DeviceTarget(DeviceKind.CUDA)
-        job = Job("test", spec, Language.CUDA, "", Mode.TEST, target, str(tmp_path))
-        plan = plan_for(job, Built("library", b""), Bounds(), probe().usable())
+        plan = plan_for(target, "library", Bounds(), probe().usable())
         child = Child(plan, Stop(time.monotonic() + 60, 60))
         request.addfinalizer(child.close)
         made = CudaSession(spec, target, _LIMITS, child=child, kind="library")

@@ -7,11 +7,9 @@ import time
 from functools import cache
 from typing import Any
 
-from runners.backends.base import Built
 from runners.backends.cuda import toolchain
 from runners.calibrate import measure_ceilings
-from runners.contract.job import DeviceTarget, Job
-from runners.contract.vocabulary import Language, Mode
+from runners.contract.job import DeviceTarget
 from runners.sandbox import nvidia
 from runners.sandbox.bounds import Bounds
 from runners.sandbox.probe import probe_cached
@@ -21,7 +19,6 @@ from runners.supervisor.outcome import Ended
 from runners.supervisor.plan import plan_for
 from runners.supervisor.stop import Stop
 from tests.gpu import jobs
-from tests.gpu.tasks import steps
 
 _COMBINATIONS = {
     "none": Layers(False, False, False),
@@ -92,9 +89,8 @@ def layers() -> dict[str, Any]:
 def _start(kind: str, chosen: Layers) -> dict[str, Any]:
     found = jobs.device()
     target = DeviceTarget(found.kind, found.index, found.cores, found.facts)
-    job = Job("layers", steps(1, 1 << 20), Language.CUDA, "", Mode.TEST, target, jobs.data_dir())
     start = time.monotonic()
-    child = Child(plan_for(job, Built(kind, b""), Bounds(), chosen), Stop(start + 60, 60))
+    child = Child(plan_for(target, kind, Bounds(), chosen), Stop(start + 60, 60))
     try:
         child.expect("ready", 50, "Starting")
         if kind == "python":

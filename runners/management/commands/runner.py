@@ -17,8 +17,10 @@ from runners.models import Device
 from runners.sandbox.probe import probe
 from runners.services import devices
 from runners.serving import serve
+from runners.supervisor.pool import WarmPool
 
 logger = logging.getLogger(__name__)
+_TEND_SECONDS = 1  # between two looks at the supervisor that waits
 
 
 class Command(BaseCommand):
@@ -41,7 +43,11 @@ class Command(BaseCommand):
                 _calibrate(device, target, environment)
             proved = probe()
             runner = devices.register_runner(device=device, tier=proved.tier, layers=proved.layers)
-            serve(RunnerContext(runner, target), device.slug)
+            # In this thread, which outlives the one that runs the jobs: a nursery ends with its thread.
+            with WarmPool(target, str(settings.DATA_DIR / "engine")) as pool:
+                serve(
+                    RunnerContext(runner, target, pool), device.slug, every=pool.tend, seconds=_TEND_SECONDS
+                )
 
 
 def _calibrate(device: Device, target: DeviceTarget, environment: Mapping[str, Any]) -> None:

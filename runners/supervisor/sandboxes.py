@@ -1,0 +1,48 @@
+"""Where an evaluation gets its sandboxes from: one that was started ahead for the same plan, or a new one."""
+
+import math
+from collections.abc import Callable
+
+from runners.contract.job import DeviceTarget
+from runners.sandbox.bounds import Bounds
+from runners.sandbox.spawn import Layers, Plan
+from runners.supervisor.child import Child
+from runners.supervisor.plan import plans_ahead
+from runners.supervisor.stop import Stop
+
+_NEVER = Stop(math.inf, math.inf)
+
+
+class Sandboxes:
+    """A sandbox that is given away is gone from here, so that none serves twice."""
+
+    def __init__(self, start: Callable[[Plan, Stop], Child] = Child) -> None:
+        self._start = start
+        self._ready: list[tuple[Plan, Child]] = []
+
+    def prepare(self, target: DeviceTarget, bounds: Bounds, layers: Layers) -> None:
+        """Starts one sandbox for each plan that a job on ``target`` may ask for, and waits for none."""
+        for plan in plans_ahead(target, bounds, layers):
+            self._ready.append((plan, self._start(plan, _NEVER)))
+
+    def open(self, plan: Plan, stop: Stop) -> Child:
+        """A sandbox for ``plan`` to the letter: one with other bounds or layers will not do."""
+        for place, (ready, child) in enumerate(self._ready):
+            if ready == plan:
+                del self._ready[place]
+                if child.alive():
+                    child.heed(stop)
+                    return child
+                child.close()
+                break
+        return self._start(plan, stop)
+
+    def dismiss(self) -> None:
+        """Kills those that nobody took, without waiting for their end."""
+        for _, child in self._ready:
+            child.kill()
+
+    def close(self) -> None:
+        """Waits for the end of those that nobody took."""
+        while self._ready:
+            self._ready.pop()[1].close()
