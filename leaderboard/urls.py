@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from leaderboard.views import home, submissions, submit, tasks, tokens
+from leaderboard.views import home, submissions, submit, surrogate, tasks, tokens
 
 urlpatterns = [
     path("", home.home, name="home"),
@@ -19,6 +19,8 @@ urlpatterns = [
     ),
     path("users/<str:username>/", home.user_page, name="user"),
     path("devices/", home.device_list, name="devices"),
+    path("surrogate/", surrogate.overview, name="surrogate"),
+    path("surrogate/<slug:slug>/", surrogate.device, name="surrogate-device"),
     path("settings/tokens/", tokens.token_list, name="tokens"),
     path("settings/tokens/<int:token_id>/revoke/", tokens.revoke, name="token-revoke"),
 ]

@@ -52,6 +52,11 @@ class Quality:
     def abstained(self) -> int:
         return sum(self.abstentions.values())
 
+    @property
+    def factor(self) -> float | None:
+        """The mean error as a factor of time."""
+        return 2**self.mae if self.mae is not None else None
+
 
 def qualities(rows: Iterable[Row]) -> list[Quality]:
     """One per forecaster and recipe, in the order of their newest forecast."""

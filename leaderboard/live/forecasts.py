@@ -33,7 +33,7 @@ CLOSE_NOT_ALLOWED = 4401
 #: What was sent is nothing that our own page sends.
 CLOSE_MALFORMED = 4400
 #: Characters of source that are forecast while typing; longer ones are forecast once submitted.
-MOST_CHARACTERS = 32_000
+MOST_CHARACTERS = 16_000
 #: Seconds after which an answer is not waited for any more.
 PATIENCE = 12.0
 

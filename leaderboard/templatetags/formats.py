@@ -115,6 +115,13 @@ def percent(value: Any) -> str:
 
 
 @register.filter
+def score(value: Any) -> str:
+    """A score without unit, three decimals."""
+    amount = number(value)
+    return NONE if amount is None else f"{amount:.3f}"
+
+
+@register.filter
 def chance(value: Any) -> str:
     """A probability as a whole percentage; never 0 or 100, which no forecast can know."""
     share = number(value)

@@ -10,6 +10,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
 from leaderboard.models import Submission
+from leaderboard.selectors import forecasts as forecast_selectors
 from leaderboard.selectors import submissions as submission_selectors
 from leaderboard.services import submissions as submission_services
 from leaderboard.views.run import run_of
@@ -67,9 +68,11 @@ def visibility(request: HttpRequest, submission_id: UUID) -> HttpResponse:
 def _context(request: HttpRequest, submission_id: UUID) -> dict[str, Any]:
     found = _visible(request, submission_id)
     place = submission_selectors.queue_place(found.evaluation)
+    forecast = forecast_selectors.of_submission(found)
     return {
         "submission": found,
         "run": run_of(found, place),
+        "forecast": forecast,
         "is_owner": found.user_id is not None and found.user_id == request.user.pk,
     }
 

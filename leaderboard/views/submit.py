@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.contrib.auth.views import redirect_to_login
 from django.http import Http404, HttpRequest, HttpResponse
@@ -113,6 +114,7 @@ def _page(
         "spec": spec,
         "entry_points": entry_points(spec),
         "starter_links": _starter_links(options, kinds),
+        "forecasts": settings.SURROGATE and _person(request) is not None,
         "page_data": {
             "task": version.task.slug,
             "version": version.number,

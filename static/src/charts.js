@@ -1,8 +1,9 @@
 // Charts. Each draws data that the page also holds as a table, and without this script only the table is there.
-import { Chart, Legend, LinearScale, LineController, LineElement, LogarithmicScale, PointElement, Tooltip } from "chart.js";
+import { Chart, Legend, LinearScale, LineController, LineElement, LogarithmicScale, PointElement, ScatterController, Tooltip } from "chart.js";
 import { formatDate, formatDuration } from "./format.js";
+import { surrogateCharts } from "./surrogate-charts.js";
 
-Chart.register(Legend, LinearScale, LineController, LineElement, LogarithmicScale, PointElement, Tooltip);
+Chart.register(Legend, LinearScale, LineController, LineElement, LogarithmicScale, PointElement, ScatterController, Tooltip);
 
 const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
 const drawn = new Set();
@@ -24,6 +25,16 @@ function drawAll() {
     const data = JSON.parse(document.getElementById(canvas.dataset.source).textContent);
     canvas.parentElement.hidden = false;
     drawn.add(bestSoFar(canvas, data));
+  }
+  for (const [name, configure] of Object.entries(surrogateCharts)) {
+    for (const canvas of document.querySelectorAll(`canvas[data-chart='${name}']`)) {
+      const data = JSON.parse(document.getElementById(canvas.dataset.source).textContent)[name];
+      canvas.parentElement.hidden = false;
+      const colours = Object.fromEntries(["line", "text", "quiet", "accent"].map((key) => [key, colour(key)]));
+      const font = { family: getComputedStyle(document.body).fontFamily, size: 12 };
+      const { options, ...rest } = configure(data, colours, font);
+      drawn.add(new Chart(canvas, { ...rest, options: { animation: calm ? false : { duration: 200 }, maintainAspectRatio: false, ...options } }));
+    }
   }
 }
 

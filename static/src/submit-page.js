@@ -1,6 +1,7 @@
 // The submit page. Everything here is comfort: the form works as it stands without it.
 import { startChoices } from "./choices.js";
 import { makeEditor } from "./code-editor.js";
+import { startForecast } from "./forecast.js";
 import { dropDraft, readDraft, writeDraft } from "./draft.js";
 
 const SAVE_AFTER = 400; // milliseconds of quiet before a draft is stored
@@ -24,16 +25,21 @@ export function startSubmitPage(form, nonce) {
   const starter = (key = starterKey()) => page.starters[key] ?? "";
 
   let current = starterKey();
+  let forecast; // told of every change, once there is an editor to read
   const editor = makeEditor(textarea, {
     language: chosen("language"),
     nonce,
     onChange: () => {
       clearTimeout(timer);
       timer = setTimeout(save, SAVE_AFTER);
+      forecast?.();
     },
     onSubmit: () => button && !button.disabled && form.requestSubmit(button),
   });
   startChoices(form, switchTo);
+  forecast = startForecast(page.task, () => ({
+    device: chosen("device"), language: chosen("language"), source: editor.text(),
+  }));
 
   function save() {
     clearTimeout(timer);
@@ -48,6 +54,7 @@ export function startSubmitPage(form, nonce) {
   }
 
   function switchTo() {
+    forecast?.();
     const next = starterKey();
     editor.setLanguage(chosen("language"));
     if (next === current) return;

@@ -16,6 +16,7 @@ NAMELESS = """() => {
 PATHS = [
     "/",
     "/devices/",
+    "/surrogate/",
     "/tasks/softmax/",
     "/tasks/softmax/submit/",
     "/submissions/",
