@@ -29,8 +29,9 @@ logger = logging.getLogger(__name__)
 
 #: The worker looks for work by itself this often, seconds: rings get lost.
 _LOOK_SECONDS = 5
-#: Texts looked at side by side. All but one of them at most are answered in milliseconds.
-_LIVE_THREADS = 4
+#: One for stored questions and learning, which take turns, the others for typed texts: those are answered in
+#: milliseconds, and one of them at a time is read by a language model.
+_THREADS = 5
 #: Longest that Claude is waited for, seconds: the measurement is on its way meanwhile.
 _CLAUDE_SECONDS = 45.0
 
@@ -59,14 +60,11 @@ class Server:
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self._on_signal)
         self._desk.learn()
-        broker = dramatiq.get_broker()
-        # Two workers: a typed text never waits for learning or for a long queue.
-        workers = [
-            dramatiq.Worker(broker, queues={queue}, worker_threads=threads, worker_timeout=200)
-            for queue, threads in ((tasks.QUEUE, 1), (tasks.LIVE_QUEUE, _LIVE_THREADS))
-        ]
-        for worker in workers:
-            worker.start()
+        queues = {tasks.QUEUE, tasks.LIVE_QUEUE}
+        worker = dramatiq.Worker(
+            dramatiq.get_broker(), queues=queues, worker_threads=_THREADS, worker_timeout=200
+        )
+        worker.start()
         threading.Thread(target=self._warm, name="warm", daemon=True).start()
         logger.info("forecasting")
         parent = os.getppid()
@@ -78,8 +76,7 @@ class Server:
                 logger.warning("the launcher is gone, stopping")
                 break
         self._stop.set()
-        for worker in workers:
-            worker.stop(timeout=5_000)
+        worker.stop(timeout=5_000)
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
         self._stop.set()
@@ -108,6 +105,7 @@ class Server:
                 logger.exception("the forecaster %s cannot be used", name)
                 self._problems[name] = f"It failed to load: {type(error).__name__}."
             finally:
+                self._say()
                 close_old_connections()
 
     def _claude(self) -> Forecaster | None:

@@ -25,19 +25,35 @@ NO_ANCHOR = "Nothing is measured here yet that a forecast could be relative to."
 _BATCH = 20
 _TURN_SECONDS = 0.2
 _refining = threading.Lock()
+_round = threading.Lock()
+_again = threading.Event()
 
 
-def work_round(desk: Desk, should_stop: Callable[[], bool] = lambda: False) -> None:
-    """Answer all that waits, then learn from what was measured. People wait for the former only."""
+def work_round(desk: Desk) -> None:
+    """Answer all that waits, then learn from what was measured. People wait for the former only.
+
+    One round at a time: whoever comes meanwhile has the one at work look again. One that comes between its
+    last look and its end is lost, and the worker looks by itself soon after.
+    """
+    _again.set()
+    if not _round.acquire(blocking=False):
+        return
+    try:
+        while _again.is_set():
+            _again.clear()
+            _look(desk)
+    finally:
+        _round.release()
+
+
+def _look(desk: Desk) -> None:
     bell.answered()
-    while not should_stop():
-        waiting = list(questions.waiting(_BATCH))
-        for question in waiting:
-            if should_stop():
-                return
-            answer_question(desk, question)
-        if len(waiting) < _BATCH:
-            break
+    waiting = list(questions.waiting(_BATCH))
+    for question in waiting:
+        answer_question(desk, question)
+    if len(waiting) == _BATCH:
+        _again.set()  # more may wait, and they go before learning
+        return
     outcomes.record_missing()
     if desk.learn():
         calibrations.refit_due()

@@ -38,6 +38,7 @@ MOST_CHARACTERS = 16_000
 PATIENCE = 12.0
 
 ABSENT = "No forecaster is running at present. Your kernel is measured all the same."
+EMPTY = "Nothing to forecast yet."
 LATE = "The forecaster is busy; the next change asks again."
 TOO_LONG = f"Over {MOST_CHARACTERS:,} characters are forecast only once submitted."
 TOO_FAST = "Enough forecasts for this minute; the next change after it asks again."
@@ -131,7 +132,7 @@ class ForecastConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channel
         if len(typed.source) > MOST_CHARACTERS:
             await self._say(typed.number, TOO_LONG)
         elif not typed.source.strip():
-            await self._say(typed.number, "")
+            await self._say(typed.number, EMPTY)
         elif not await database_sync_to_async(self._may_ask)():
             await self._say(typed.number, TOO_FAST)
         else:
@@ -159,8 +160,7 @@ class ForecastConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channel
 
     def _may_ask(self) -> bool:
         """Counts per user, whatever the number of connections. Without a cache nothing could be asked."""
-        minute = int(timezone.now().timestamp()) // 60
-        key = f"forecast-rate:{self.scope['user'].pk}:{minute}"
+        key = f"forecast-rate:{self.scope['user'].pk}:{_minute()}"
         try:
             cache.add(key, 0, timeout=120)
             return cache.incr(key) <= settings.FORECASTS_PER_MINUTE
@@ -212,5 +212,14 @@ class ForecastConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channel
     async def _show(self, number: int, view: ForecastView, *, note: str = "", is_final: bool = True) -> None:
         context = {"view": view, "note": note}
         html = await database_sync_to_async(render_to_string)("surrogate/_forecast.html", context)
-        frame = {"number": number, "html": html, "is_final": is_final, "is_forecast": not view.message}
+        frame = {
+            "number": number,
+            "html": html,
+            "is_final": is_final,
+            "is_forecast": view.seconds is not None,
+        }
         await self.send(text_data=json.dumps(frame))
+
+
+def _minute() -> int:
+    return int(timezone.now().timestamp()) // 60

@@ -1,0 +1,87 @@
+"""The real process on the real queue: it forecasts, and when it is killed nothing waits for it."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.cache import cache
+from django.db import connection
+from django.test import Client
+
+from leaderboard.models import Baseline, Submission
+from leaderboard.services import baselines
+from runners.contract.vocabulary import Verdict
+from runners.models import Device, Runner
+from surrogate.live import worker_status
+from surrogate.models import Anchor, Forecast, Outcome, Question
+from tests.leaderboard.conftest import finish_evaluation, result_document
+from tests.waiting import wait_for
+
+pytestmark = pytest.mark.django_db(transaction=True)
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def worker(tmp_path: Path, task: object) -> Iterator["subprocess.Popen[bytes]"]:
+    cache.clear()
+    settings = connection.settings_dict
+    host = settings["OPTIONS"].get("host", settings["HOST"])
+    url = f"postgresql://{settings['USER']}@/{settings['NAME']}?host={host}"
+    environment = {**os.environ, "DATABASE_URL": url, "KERNELHUB_DATA": str(tmp_path)}
+    environment.pop("ANTHROPIC_API_KEY", None)
+    process = subprocess.Popen(
+        [sys.executable, "manage.py", "surrogate"], cwd=ROOT, env=environment, start_new_session=True
+    )
+    yield process
+    if process.poll() is None:
+        process.kill()
+    process.wait()
+
+
+def test_a_killed_worker_costs_forecasts_and_nothing_else(
+    worker: "subprocess.Popen[bytes]",
+    client: Client,
+    submit: Callable[..., Submission],
+    owner: User,
+    device: Device,
+    runner: Runner,
+) -> None:
+    baselines.enqueue_missing(device)
+    eager = Submission.objects.get(baseline=Baseline.EAGER)
+    finish_evaluation(runner, eager.evaluation, result_document(4e-3))
+    assert Anchor.objects.get().seconds == 4e-3
+
+    forecast = submit(owner)
+    wait_for("a forecast", lambda: Forecast.objects.filter(is_shown=True, document__isnull=False).exists())
+    finish_evaluation(runner, forecast.evaluation, result_document(2e-3))
+    assert Outcome.objects.get(evaluation=forecast.evaluation).log2_ratio == pytest.approx(1.0)
+    status = wait_for(
+        "what it lacks", lambda: (told := worker_status()) and told.problems.get("local") and told
+    )
+    assert set(status.members) == {"prior", "neighbours", "statistical"}
+    assert "fetch_model" in status.problems["local"]
+    assert "ANTHROPIC_API_KEY" in status.problems["anthropic"]
+
+    worker.send_signal(signal.SIGKILL)
+    worker.wait()
+    lost = submit(owner, source="def kernel(x):\n    return 2 * x\n")
+    finish_evaluation(runner, lost.evaluation, result_document(1e-3))
+    lost.evaluation.refresh_from_db()
+    assert lost.evaluation.verdict == Verdict.PASSED
+    assert Question.objects.get(evaluation=lost.evaluation).closed_at is None
+    # What it measured is known all the same, and every page answers.
+    assert Outcome.objects.get(evaluation=lost.evaluation).log2_ratio == pytest.approx(2.0)
+    client.force_login(owner)
+    for path in (f"/submissions/{lost.pk}/", "/tasks/double/", "/surrogate/", f"/surrogate/{device.slug}/"):
+        assert client.get(path).status_code == 200
+
+
+def test_a_worker_that_is_asked_to_stop_ends_at_once(worker: "subprocess.Popen[bytes]") -> None:
+    wait_for("the worker", worker_status)
+    worker.send_signal(signal.SIGTERM)
+    assert worker.wait(timeout=30) == 0
