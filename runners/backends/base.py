@@ -52,6 +52,7 @@ class Built:
     kind: str  # how the harness loads it: "python" or "library"
     payload: bytes  # source text or shared library
     report: CompileReport | None = None
+    findings: Sequence[Finding] = ()  # what only compiling brought to light
 
 
 class CompileFailed(Exception):

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from runners.contract.expressions import ExpressionError, evaluate
+from runners.contract.rules import RULES
 from runners.contract.spec import FILLS, ITEM_SIZE, Case, TaskSpec, TensorSpec, Tolerance
 from runners.contract.vocabulary import CaseRole, DeviceKind, Language
 
@@ -50,9 +51,19 @@ def parse_task(slug: str, document: Mapping[str, Any], reference: str) -> TaskSp
         flops_dtype=_text(cost, "dtype", "cost"),
         cases=tuple(_cases(_table(document, "cases"), sizes, {item.name for item in inputs})),
         reference=reference,
+        forbids=tuple(_rules(document)),
     )
     _check_cases(spec)
     return spec
+
+
+def _rules(document: Mapping[str, Any]) -> list[str]:
+    """``forbids = ["library_call", …]``; none where the key is missing."""
+    names = _list(document, "forbids") if "forbids" in document else []
+    for name in names:
+        if name not in RULES:
+            raise SpecError(f"forbids: {name!r} is not one of {', '.join(RULES)}")
+    return sorted(set(names))
 
 
 def _cases(groups: Mapping[str, Any], sizes: tuple[str, ...], inputs: set[str]) -> list[Case]:

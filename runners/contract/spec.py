@@ -99,6 +99,7 @@ class TaskSpec:
     flops_dtype: str  # the dtype whose peak rate bounds them
     cases: tuple[Case, ...]
     reference: str  # source of reference.py: reference(*inputs) -> tensor or tuple, for any float dtype
+    forbids: tuple[str, ...] = ()  # rules of the screening (rules.py) that refuse here instead of warning
 
     @cached_property
     def digest(self) -> str:
@@ -123,6 +124,8 @@ class TaskSpec:
     def to_document(self) -> dict[str, Any]:
         """Plain JSON types only; ``from_document`` is its inverse."""
         document: dict[str, Any] = json.loads(json.dumps(asdict(self)))
+        if not self.forbids:
+            del document["forbids"]  # which keeps the digests of tasks that were there before the key was
         return document
 
     @classmethod
@@ -140,6 +143,7 @@ class TaskSpec:
             flops_dtype=document["flops_dtype"],
             cases=tuple(_case(item, document["sizes"]) for item in document["cases"]),
             reference=document["reference"],
+            forbids=tuple(document.get("forbids", ())),
         )
 
 

@@ -4,7 +4,7 @@ import contextlib
 import hashlib
 import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from runners.backends.base import Built, CompileFailed
@@ -12,7 +12,7 @@ from runners.backends.registry import BACKENDS
 from runners.contract import result
 from runners.contract.job import Job
 from runners.contract.limits import LIMITS, MAX_SOURCE_BYTES, ModeLimits, device_seconds
-from runners.contract.result import ResultDocument
+from runners.contract.result import Finding, ResultDocument
 from runners.contract.vocabulary import LANGUAGES_OF, STAGES_OF, Mode, Stage, Verdict
 from runners.devices import cores_beside
 from runners.sandbox.bounds import Bounds
@@ -109,11 +109,17 @@ class Evaluation:
 
     def _screen(self) -> None:
         findings = BACKENDS[self._job.language].screen(self._job.source, self._job.spec)
-        self._document["findings"] = findings
+        self._take(findings)
+
+    def _take(self, findings: Sequence[Finding]) -> None:
+        """Adds findings; raises Ended at the first that refuses."""
+        self._document["findings"] = sorted(
+            [*self._document["findings"], *findings], key=lambda finding: finding["line"]
+        )
         for finding in findings:
             if finding["refuses"]:
-                missing = finding["rule"] == "entry_point_missing"
-                raise Ended(Verdict.REFUSED if missing else Verdict.COMPILE_ERROR, finding["message"])
+                broken = finding["rule"] == "syntax"
+                raise Ended(Verdict.COMPILE_ERROR if broken else Verdict.REFUSED, finding["message"])
 
     def _compile(self) -> None:
         job = self._job
@@ -131,6 +137,7 @@ class Evaluation:
             raise Ended(Verdict.COMPILE_ERROR, error.reason) from None
         if self._built.report is not None:
             self._document["compile"] = self._built.report
+        self._take(self._built.findings)
 
     def _measured(self) -> "Measuring":
         """The part that needs torch, loaded when first asked for; the child starts meanwhile."""

@@ -6,9 +6,10 @@ import subprocess
 from functools import cache
 
 from runners.backends.base import Built, CompileFailed, Workshop
-from runners.backends.cpp import toolchain
+from runners.backends.cpp import screening, toolchain
 from runners.backends.cpp.listing import listing
 from runners.backends.cpp.tokens import mentions_function
+from runners.backends.findings import as_hit, findings_of
 from runners.contract.entry_point import ENTRY_POINT, declaration
 from runners.contract.job import DeviceTarget
 from runners.contract.result import CompileReport, Finding
@@ -17,13 +18,13 @@ from runners.contract.vocabulary import Language, Mode, Verdict
 from runners.supervisor.outcome import Ended
 
 _FLAGS = ("-O3", "-march=native", "-std=c++20", "-fopenmp", "-fPIC", "-Wall", "-fdiagnostics-color=never")
-_SOURCE, _LIBRARY, _ASSEMBLY, _SYMBOLS = "kernel.cpp", "kernel.so", "kernel.s", "symbols.txt"
+_SOURCE, _LIBRARY, _ASSEMBLY, _PREPROCESSED = "kernel.cpp", "kernel.so", "kernel.s", "kernel.ii"
 
 
 class CppBackend:
     def screen(self, source: str, spec: TaskSpec) -> list[Finding]:
         if mentions_function(source, ENTRY_POINT):
-            return []
+            return findings_of(screening.hits(source), _SOURCE, spec)
         wanted = declaration(spec, Language.CPP)
         message = f"{_SOURCE} defines no {ENTRY_POINT}; the task asks for: {wanted}"
         return [{"rule": "entry_point_missing", "line": 1, "message": message, "refuses": True}]
@@ -36,8 +37,10 @@ class CppBackend:
         if compiler is None:
             raise Ended(Verdict.INTERNAL_ERROR, "This runner has no g++.")
         compile_command = [compiler, *_FLAGS, "-shared", "-o", _LIBRARY, _SOURCE]
-        commands = [compile_command, ["nm", "-D", "--defined-only", "-o", _LIBRARY]]
-        wanted = [_LIBRARY]
+        # -w: what there is to warn of the compiler has said.
+        preprocess = [compiler, *_FLAGS, "-w", "-E", "-o", _PREPROCESSED, _SOURCE]
+        commands = [compile_command, preprocess, ["nm", "-D", "--defined-only", "-o", _LIBRARY]]
+        wanted = [_LIBRARY, _PREPROCESSED]
         if mode == Mode.CHECK:
             commands.insert(1, [compiler, *_FLAGS, "-g1", "-S", "-o", _ASSEMBLY, _SOURCE])
             wanted.append(_ASSEMBLY)
@@ -51,8 +54,9 @@ class CppBackend:
         kept = workshop.cached(key)
         if kept is not None:
             header, _, library = kept.partition(b"\n")
-            report["log"] = json.loads(header)["log"]
-            return Built("library", library, report)
+            known = json.loads(header)
+            report["log"] = known["log"]
+            return Built("library", library, report, findings_of(map(as_hit, known["hits"]), _SOURCE, spec))
         done = workshop.run(commands, {_SOURCE: source.encode()}, wanted)
         log, exported = _split(done.log)
         report |= {"log": log, "seconds": done.seconds, "cached": False}
@@ -67,9 +71,10 @@ class CppBackend:
             raise CompileFailed("the compiler wrote no shared library", report)
         if _ASSEMBLY in done.files:
             report["listing"] = [listing(done.files[_ASSEMBLY].decode(errors="replace"), _SOURCE)]
-        else:
-            workshop.store(key, json.dumps({"log": log}).encode() + b"\n" + library)
-        return Built("library", library, report)
+        hits = screening.hidden_hits(source, done.files.get(_PREPROCESSED, b""), _SOURCE)
+        if mode != Mode.CHECK:
+            workshop.store(key, json.dumps({"log": log, "hits": hits}).encode() + b"\n" + library)
+        return Built("library", library, report, findings_of(hits, _SOURCE, spec))
 
 
 def _split(log: str) -> tuple[str, bool]:

@@ -1,33 +1,55 @@
 """A look at C and C++ text that skips comments and literals. Linear in the text: it is a stranger's."""
 
 import re
+from collections.abc import Iterator
+from dataclasses import dataclass
 
-#: What can begin a token that matters: comments, strings, characters, names and numbers.
-_TOKEN = re.compile(r"""//|/\*|"|'|[A-Za-z_]\w*|\d[\w']*""")
+#: What can begin a token that matters: comments, strings, characters, names (with ``::``) and numbers.
+_TOKEN = re.compile(r"""//|/\*|"|'|[A-Za-z_]\w*(?:\s*::\s*[A-Za-z_]\w*)*|\d[\w']*""")
 _STRING = re.compile(r'"(?:\\.|[^"\\\n])*"?', re.DOTALL)
 _CHARACTER = re.compile(r"'(?:\\.|[^'\\\n])*'?", re.DOTALL)
 _RAW_DELIMITER = re.compile(r'"([^()\\\s]{0,16})\(')
 _CALL = re.compile(r"\s*\(")
+_SPACES = re.compile(r"\s+")
 
 
-def mentions_function(text: str, name: str) -> bool:
-    """Whether ``name (`` stands outside comments and literals."""
-    position = 0
+@dataclass(frozen=True)
+class Token:
+    """A name as written, ``std::thread``, or the content of a string literal."""
+
+    text: str
+    line: int  # from 1
+    is_string: bool = False
+    is_called: bool = False  # an opening parenthesis follows
+
+
+def tokens(text: str) -> Iterator[Token]:
+    """Names and strings of ``text`` in order, none of those in comments."""
+    position, counted, line = 0, 0, 1
     while match := _TOKEN.search(text, position):
-        found, position = match.group(), match.end()
+        found, start, position = match.group(), match.start(), match.end()
+        line += text.count("\n", counted, start)
+        counted = start
         if found == "//":
             position = _after(text, "\n", position)
         elif found == "/*":
             position = _after(text, "*/", position)
         elif found == '"':
-            position = _end(_STRING, text, match.start())
+            position = _end(_STRING, text, start)
+            yield Token(text[start + 1 : position].rstrip('"'), line, is_string=True)
         elif found == "'":
-            position = _end(_CHARACTER, text, match.start())
+            position = _end(_CHARACTER, text, start)
         elif found.endswith("R") and (raw := _RAW_DELIMITER.match(text, position)):
-            position = _after(text, f'){raw.group(1)}"', raw.end())
-        elif found == name and _CALL.match(text, position):
-            return True
-    return False
+            begin = raw.end()
+            position = _after(text, f'){raw.group(1)}"', begin)
+            yield Token(text[begin:position], line, is_string=True)
+        elif not found[0].isdigit():
+            yield Token(_SPACES.sub("", found), line, is_called=bool(_CALL.match(text, position)))
+
+
+def mentions_function(text: str, name: str) -> bool:
+    """Whether ``name (`` stands outside comments and literals."""
+    return any(token.is_called and token.text.rpartition("::")[2] == name for token in tokens(text))
 
 
 def _after(text: str, mark: str, position: int) -> int:

@@ -12,10 +12,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from runners.backends.base import Built, CompileFailed, Workshop
+from runners.backends.cpp import screening
 from runners.backends.cpp.tokens import mentions_function
 from runners.backends.cuda import ptx, ptxas, report, sass, toolchain
 from runners.backends.cuda.architecture import Architecture, UnknownArchitectureError, architecture
 from runners.backends.cuda.toolchain import Toolchain
+from runners.backends.findings import as_hit, findings_of
 from runners.contract.entry_point import ENTRY_POINT, declaration
 from runners.contract.job import DeviceTarget
 from runners.contract.result import CompileReport, Finding
@@ -25,6 +27,10 @@ from runners.supervisor.outcome import Ended
 
 _SOURCE, _HEADER, _LIBRARY = "kernel.cu", "entry_point.h", "kernel.so"
 _PTX, _NAMES, _USAGE, _SASS = "kernel.ptx", "names.ptx", "usage.log", "kernel.sass"
+_PREPROCESSED = "preprocessed.ii"
+#: nvcc's own name for the text that its host pass compiles; a release that calls it otherwise is no error.
+_PREPROCESS = f"cp kernel.cpp4.ii {_PREPROCESSED} || : >{_PREPROCESSED}"
+_STORED = 2  # the form of what is kept of a build; a new one makes the old ones unfindable
 # --threads and --split-compile run nvcc's passes side by side; the device link is for code in several files.
 _FLAGS = (
     "-O3", "-std=c++17", "-lineinfo", "--cudart", "static", "-shared", "-nodlink", "--keep",
@@ -62,7 +68,7 @@ _SHOWN_MODES = (Mode.CHECK, Mode.PROFILE)
 class CudaBackend:
     def screen(self, source: str, spec: TaskSpec) -> list[Finding]:
         if mentions_function(source, ENTRY_POINT):
-            return []
+            return findings_of(screening.hits(source), _SOURCE, spec)
         wanted = declaration(spec, Language.CUDA)
         message = f"{_SOURCE} defines no {ENTRY_POINT}; the task asks for: {wanted}"
         return [{"rule": "entry_point_missing", "line": 1, "message": message, "refuses": True}]
@@ -83,15 +89,17 @@ class CudaBackend:
         kept = workshop.cached(key)
         if kept is not None:
             header, _, library = kept.partition(b"\n")
-            stored: CompileReport = json.loads(header)
+            known = json.loads(header)
+            stored: CompileReport = known["report"]
             if not shown or "listing" in stored:
-                return Built("library", library, {**stored, "seconds": 0.0, "cached": True})
+                found = findings_of(map(as_hit, known["hits"]), _SOURCE, spec)
+                return Built("library", library, {**stored, "seconds": 0.0, "cached": True}, found)
         commands = [
             ["sh", "-c", _COMPILE, "sh", *command],
             ["nm", "-D", "--defined-only", "-o", _LIBRARY],
-            ["sh", "-c", f"c++filt <{_PTX} >{_NAMES}"],
+            ["sh", "-c", f"c++filt <{_PTX} >{_NAMES}; {_PREPROCESS}"],
         ]
-        wanted = [_LIBRARY, _PTX, _NAMES, _USAGE]
+        wanted = [_LIBRARY, _PTX, _NAMES, _USAGE, _PREPROCESSED]
         if shown and tools.nvdisasm:
             disassemble = f"{shlex.quote(tools.nvdisasm)} -c -gi kernel.cubin >{_SASS} || : >{_SASS}"
             commands.append(["sh", "-c", disassemble])
@@ -112,8 +120,10 @@ class CudaBackend:
         if not library.startswith(b"\x7fELF"):
             raise CompileFailed("the compiler wrote no shared library", made)
         _describe(made, done.files, place, shown)
-        workshop.store(key, json.dumps(made).encode() + b"\n" + library)
-        return Built("library", library, made)
+        hits = screening.hidden_hits(source, done.files.get(_PREPROCESSED, b""), _SOURCE)
+        kept_header = json.dumps({"report": made, "hits": hits})
+        workshop.store(key, kept_header.encode() + b"\n" + library)
+        return Built("library", library, made, findings_of(hits, _SOURCE, spec))
 
 
 def _describe(made: CompileReport, files: Mapping[str, bytes], place: Architecture, shown: bool) -> None:
@@ -181,6 +191,12 @@ def _first_error(log: str, spec: TaskSpec) -> str:
 
 def _key(files: Mapping[str, bytes], command: list[str], tools: Toolchain) -> str:
     text = json.dumps(
-        [{name: data.decode() for name, data in files.items()}, command, tools.release, tools.nvdisasm]
+        [
+            _STORED,
+            {name: data.decode() for name, data in files.items()},
+            command,
+            tools.release,
+            tools.nvdisasm,
+        ]
     )
     return hashlib.sha256(text.encode()).hexdigest()
