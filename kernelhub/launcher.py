@@ -125,6 +125,7 @@ class Launcher:
         web = [sys.executable, "-m", "uvicorn", *self._web_options()]
         self._add("web", web, dies_with_us=True, KERNELHUB_DB_POOL="1")
         self._add("worker", self._manage("worker"))
+        self._add("search", self._manage("search_worker"), dies_with_us=True)
         if settings.SURROGATE:
             extra = ["--fetch-model"] if self._fetch_model else []
             self._add("surrogate", self._manage("surrogate", *extra), dies_with_us=True)

@@ -69,6 +69,7 @@ CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", 
 INSTALLED_APPS = [
     "kernelhub",
     "leaderboard",
+    "leaderboard.search",  # after it: its receivers lock last
     "surrogate",
     "runners",
     "django.contrib.admin",
@@ -246,6 +247,8 @@ DEVICE_SECONDS_PER_DAY = env.integer("KERNELHUB_DEVICE_SECONDS_PER_DAY", 1800)
 #: The same for all users and devices together: a breaker, should many accounts be made to spend.
 SITE_DEVICE_SECONDS_PER_DAY = env.integer("KERNELHUB_SITE_DEVICE_SECONDS_PER_DAY", 86_400)
 MAX_QUEUED_PER_USER = env.integer("KERNELHUB_MAX_QUEUED_PER_USER", 10)
+#: Search runs of one user that may be running or paused at once.
+MAX_SEARCH_RUNS_PER_USER = env.integer("KERNELHUB_MAX_SEARCH_RUNS_PER_USER", 3)
 #: Attempts to submit, by page and API together, refused ones included.
 SUBMISSIONS_PER_MINUTE = env.integer("KERNELHUB_SUBMISSIONS_PER_MINUTE", 60)
 #: Checks are compiled by the site's own worker and cost no device time; per user and UTC day.

@@ -5,6 +5,7 @@ starters (``cpp``, ``cuda``, ``python``, ``python-cuda``). A parameter's value s
 double braces. Whatever is wrong in a template becomes one sentence naming the file and the key.
 """
 
+import hashlib
 import re
 import tomllib
 from collections.abc import Mapping
@@ -42,6 +43,13 @@ class Template:
     grid: Grid
     start: Settings
     kinds: tuple[str, ...]
+    rules: tuple[tuple[str, str], ...]  # the constraints: (smaller, larger) sides
+
+    @property
+    def digest(self) -> str:
+        """Changes with anything that changes a search: parameters, text, where it starts."""
+        content = repr((self.key, self.text, sorted(self.grid.parameters.items()), self.start, self.rules))
+        return hashlib.sha256(content.encode()).hexdigest()
 
     @property
     def language(self) -> Language:
@@ -96,7 +104,7 @@ def load_template(task: str, path: Path) -> Template:
     summary = document.get("summary")
     if not isinstance(summary, str) or not summary.strip():
         raise CatalogError(f"{path}: summary: must be a sentence")
-    return Template(task, path.stem, summary.strip(), text, grid, start, tuple(kinds))
+    return Template(task, path.stem, summary.strip(), text, grid, start, tuple(kinds), tuple(constraints))
 
 
 def _document(path: Path) -> dict[str, Any]:

@@ -1,0 +1,76 @@
+"""Steps search runs: ``manage.py search_worker``. Several may run at once; each step is taken by one."""
+
+import logging
+import os
+import signal
+import threading
+from types import FrameType
+from typing import Any
+from uuid import UUID
+
+from django.core.management.base import BaseCommand
+from django.db import close_old_connections
+
+from leaderboard.search.models import RunStatus, SearchRun
+from leaderboard.search.services import entering, runs
+from leaderboard.search.services.stepping import Stepper
+
+logger = logging.getLogger(__name__)
+
+_SECONDS = 0.5  # between two looks; a look is one query over the few runs that are going
+_MOST_ERRORS = 3
+
+
+class SearchWorker:
+    """Forgetting everything it holds costs it time only: the event log is the run."""
+
+    def __init__(self) -> None:
+        self._steppers: dict[UUID, Stepper] = {}
+        self._errors: dict[UUID, int] = {}
+
+    def look(self) -> int:
+        """One round over all running searches; how many took a step."""
+        going = list(SearchRun.objects.filter(status=RunStatus.RUNNING).order_by("created_at"))
+        for gone in self._steppers.keys() - {run.pk for run in going}:
+            del self._steppers[gone]
+        taken = sum(self._step(run) for run in going)
+        for run in entering.due():
+            entering.enter_best(run=run)
+        return taken
+
+    def _step(self, run: SearchRun) -> bool:
+        stepper = self._steppers.setdefault(run.pk, Stepper(run))
+        try:
+            taken = stepper.step()
+        except Exception:
+            # A fault in one run must not stop the others; it is tried again, then shown to its owner.
+            logger.exception("a step of search %s failed", run.pk)
+            self._steppers.pop(run.pk, None)
+            self._errors[run.pk] = self._errors.get(run.pk, 0) + 1
+            if self._errors[run.pk] >= _MOST_ERRORS:
+                runs.pause(run=run, user=None, message="Paused: its steps fail by the site's own fault.")
+            return False
+        self._errors.pop(run.pk, None)
+        return taken
+
+
+class Command(BaseCommand):
+    help = "Take the steps of search runs, until stopped."
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        stop = threading.Event()
+
+        def on_signal(number: int, frame: FrameType | None) -> None:
+            stop.set()
+
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, on_signal)
+        worker, parent = SearchWorker(), os.getppid()
+        logger.info("taking steps of search runs")
+        while not stop.wait(_SECONDS) and os.getppid() == parent:
+            close_old_connections()
+            try:
+                worker.look()
+            except Exception:
+                # A database that is away for a moment must not end the worker.
+                logger.exception("looking for searches failed")

@@ -1,0 +1,1 @@
+"""What is read of search runs, for those who may see them."""

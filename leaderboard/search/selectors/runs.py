@@ -1,0 +1,49 @@
+"""Runs, candidates and events, for those who may see them."""
+
+from uuid import UUID
+
+from django.core.exceptions import ValidationError
+from django.db.models import Q, QuerySet
+
+from leaderboard.search.models import SearchCandidate, SearchEvent, SearchRun
+from leaderboard.selectors.viewers import Viewer, is_person
+
+#: Rows of one answer; a page asks again with the number of the last.
+LIMIT = 500
+
+
+def visible_runs(viewer: Viewer) -> QuerySet[SearchRun]:
+    """Newest first."""
+    runs = SearchRun.objects.select_related("user", "version__task", "device").order_by("-created_at", "-id")
+    if viewer is None or not is_person(viewer):
+        return runs.filter(is_public=True)
+    if viewer.is_staff:
+        return runs
+    return runs.filter(Q(is_public=True) | Q(user_id=viewer.pk))
+
+
+def get_visible(run_id: UUID | str, viewer: Viewer) -> SearchRun:
+    """Raises SearchRun.DoesNotExist when there is none or the viewer may not see it; both look the same."""
+    try:
+        return visible_runs(viewer).get(pk=run_id)
+    except (ValidationError, ValueError):
+        raise SearchRun.DoesNotExist(f"{run_id!r} is no id of a search") from None
+
+
+def events_since(run: SearchRun, seq: int, limit: int = LIMIT) -> list[SearchEvent]:
+    """Events after number ``seq``, oldest first. One query over an index, whatever the run's length."""
+    return list(run.events.filter(seq__gt=seq).order_by("seq")[:limit])
+
+
+def candidates_since(run: SearchRun, seq: int, limit: int = LIMIT) -> list[SearchCandidate]:
+    """Candidates changed by events after number ``seq``, in the order of the changes; never with sources.
+
+    All candidates that one event changed come together, so that the last row's number is a safe cursor.
+    """
+    rows = run.candidates.filter(seq__gt=seq).order_by("seq", "number").select_related("evaluation")
+    rows = rows.defer("evaluation__result", "evaluation__progress")
+    found = list(rows[:limit])
+    if len(found) == limit:
+        last = found[-1].seq
+        found += rows.filter(seq=last, number__gt=found[-1].number)
+    return found

@@ -1,0 +1,262 @@
+"""Starting a run, and what its owner may do to it."""
+
+from dataclasses import dataclass
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.core.exceptions import PermissionDenied
+from django.db import transaction
+from django.utils import timezone
+
+from leaderboard.models import TaskVersion
+from leaderboard.search.documents import plan_document
+from leaderboard.search.generators.template import template_for
+from leaderboard.search.models import RunStatus, SearchCandidate, SearchEvent, SearchRun, StopReason
+from leaderboard.search.plan import Plan
+from leaderboard.search.selectors.templates import template_of
+from leaderboard.search.services.digests import device_digest, what_changed
+from leaderboard.search.services.log import add_event, lock
+from leaderboard.selectors.options import device_refusal
+from leaderboard.selectors.specs import spec_of
+from leaderboard.services import site_mode
+from leaderboard.services.errors import Refusal
+from runners.contract.vocabulary import COMPILERS, DeviceKind, lacks_compiler
+from runners.models import Device
+from runners.services import evaluations
+
+_GOING = (RunStatus.RUNNING, RunStatus.PAUSED)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a run may use. Zero tokens and money: no language model is asked."""
+
+    measurements: int = 40
+    device_seconds: float = 1200.0
+    wall_seconds: float = 4 * 3600.0
+    tokens: int = 0
+    money: float = 0.0
+
+    def check(self) -> None:
+        """Raises Refusal limits_wrong."""
+        for name, most in (("measurements", 10_000), ("device_seconds", 1e6), ("wall_seconds", 30 * 86_400)):
+            if not 0 < getattr(self, name) <= most:
+                raise Refusal("limits_wrong", f"The limit of {name} must be above 0 and at most {most:g}.")
+        if self.tokens < 0 or self.money < 0:
+            raise Refusal("limits_wrong", "Limits of tokens and money can't be below 0.")
+
+
+def start(
+    *,
+    user: User,
+    task_slug: str,
+    device_slug: str,
+    generator: str = "template",
+    language: str = "",
+    plan: Plan | None = None,
+    limits: Limits | None = None,
+    is_public: bool = False,
+    enters_best: bool = True,
+) -> SearchRun:
+    """A running search; a search worker takes its first step. Raises Refusal."""
+    plan, limits = plan or Plan(multiple=16), limits or Limits()
+    limits.check()
+    version, device = _version(task_slug), _device(device_slug)
+    if refusal := device_refusal(device, spec_of(version)):
+        raise Refusal(*refusal)
+    if generator != "template":
+        raise Refusal("generator_unknown", f"{generator!r} is no generator; there is template.")
+    template = template_for(version.task.slug, DeviceKind(device.kind), language)
+    if template is None:
+        wanted = f" in {language}" if language else ""
+        raise Refusal("no_template", f"{version.task.title} has no template for {device.name}{wanted}.")
+    if lacks_compiler(template.language, device.facts):
+        compiler = COMPILERS[template.language]
+        raise Refusal("language_not_on_device", f"{device.name} has no {compiler} at present.")
+    with transaction.atomic():
+        site_mode.require_open()
+        _require_room(user)
+        run = SearchRun.objects.create(
+            user=user,
+            version=version,
+            device=device,
+            generator=generator,
+            language=template.key,
+            plan=plan_document(plan),
+            spec_digest=version.spec_id,
+            template_digest=template.digest,
+            device_digest=device_digest(device),
+            is_public=is_public,
+            enters_best=enters_best,
+            measurements_limit=limits.measurements,
+            device_seconds_limit=limits.device_seconds,
+            wall_seconds_limit=limits.wall_seconds,
+            tokens_limit=limits.tokens,
+            money_limit=limits.money,
+            going_since=timezone.now(),
+        )
+        add_event(run=run, kind=SearchEvent.Kind.STARTED, document={"plan": run.plan})
+    return run
+
+
+@transaction.atomic
+def pause(*, run: SearchRun, user: User | None, message: str = "Paused by its owner.") -> bool:
+    """No new step is taken; what is being measured is finished. ``user`` None: a breaker, not a person."""
+    _require_owner(run, user)
+    locked = lock(run.pk)
+    if locked.status != RunStatus.RUNNING:
+        return False
+    locked.wall_seconds_spent += _wall_since(locked)
+    SearchRun.objects.filter(pk=run.pk, status=RunStatus.RUNNING).update(
+        status=RunStatus.PAUSED,
+        stop_message=message[:300],
+        going_since=None,
+        wall_seconds_spent=locked.wall_seconds_spent,
+    )
+    locked.status = RunStatus.PAUSED
+    add_event(run=locked, kind=SearchEvent.Kind.PAUSED, document={"message": message})
+    return True
+
+
+@transaction.atomic
+def resume(*, run: SearchRun, user: User) -> bool:
+    """Go on with a paused run. Raises Refusal run_changed when its task or device is not what it was."""
+    _require_owner(run, user)
+    locked = lock(run.pk)
+    if locked.status != RunStatus.PAUSED:
+        return False
+    if reason := what_changed(locked, template_of(locked)):
+        raise Refusal("run_changed", f"{reason} Start a new run.")
+    SearchRun.objects.filter(pk=run.pk, status=RunStatus.PAUSED).update(
+        status=RunStatus.RUNNING, stop_message="", going_since=timezone.now(), faults=0
+    )
+    locked.status = RunStatus.RUNNING
+    add_event(run=locked, kind=SearchEvent.Kind.RESUMED, document={})
+    return True
+
+
+@transaction.atomic
+def extend(*, run: SearchRun, user: User, more: Limits) -> SearchRun:
+    """Raise the limits by ``more`` and let a run that had used them up go on. Raises Refusal."""
+    _require_owner(run, user)
+    more.check()
+    locked = lock(run.pk)
+    reopened = locked.status == RunStatus.FINISHED
+    if reopened:
+        if locked.stop_reason in (StopReason.CANCELLED, StopReason.CHANGED, StopReason.EXHAUSTED):
+            raise Refusal("run_over", f"The run has ended for good: {locked.stop_message}")
+        if reason := what_changed(locked, template_of(locked)):
+            raise Refusal("run_changed", f"{reason} Start a new run.")
+        locked.status, locked.stop_reason, locked.stop_message = RunStatus.RUNNING, "", ""
+        locked.finished_at, locked.going_since = None, timezone.now()
+    locked.measurements_limit += more.measurements
+    locked.device_seconds_limit += more.device_seconds
+    locked.wall_seconds_limit += more.wall_seconds
+    locked.tokens_limit += more.tokens
+    locked.money_limit += more.money
+    locked.save()
+    document = {name: getattr(more, name) for name in ("measurements", "device_seconds", "wall_seconds")}
+    add_event(run=locked, kind=SearchEvent.Kind.EXTENDED, document=document)
+    return locked
+
+
+def cancel(*, run: SearchRun, user: User) -> bool:
+    """End a run and stop what it has under way. False when it had ended before."""
+    _require_owner(run, user)
+    if not finish(run=run, reason=StopReason.CANCELLED, message="Cancelled by its owner."):
+        return False
+    stop_measuring(run=run)
+    return True
+
+
+@transaction.atomic
+def finish(*, run: SearchRun, reason: StopReason, message: str = "") -> bool:
+    """End a run with a reason; what is still being measured keeps its outcome. False when it had ended."""
+    locked = lock(run.pk)
+    if locked.status not in _GOING:
+        return False
+    message = message or f"Ended because {reason.label}."
+    SearchRun.objects.filter(pk=run.pk, status__in=_GOING).update(
+        status=RunStatus.FINISHED,
+        stop_reason=reason,
+        stop_message=message[:300],
+        finished_at=timezone.now(),
+        going_since=None,
+        wall_seconds_spent=locked.wall_seconds_spent + _wall_since(locked),
+    )
+    locked.status = RunStatus.FINISHED
+    add_event(run=locked, kind=SearchEvent.Kind.FINISHED, document={"reason": reason, "message": message})
+    return True
+
+
+def stop_measuring(*, run: SearchRun) -> None:
+    """Cancel the evaluations under way. Outside any lock of the run: evaluations are locked before it."""
+    waiting = run.candidates.filter(status=SearchCandidate.Status.MEASURING).select_related("evaluation")
+    for candidate in waiting:
+        if candidate.evaluation is not None:
+            evaluations.request_cancel(evaluation=candidate.evaluation)
+
+
+def stop_candidates(*, run: SearchRun, user: User, numbers: list[int]) -> int:
+    """Never measure these candidates, or stop measuring them; how many were stopped."""
+    _require_owner(run, user)
+    with transaction.atomic():
+        locked = lock(run.pk)
+        waiting = list(locked.candidates.filter(number__in=numbers, status=SearchCandidate.Status.WAITING))
+        for candidate in waiting:
+            document = {"digest": candidate.digest, "reason": "Stopped by the owner."}
+            event = add_event(run=locked, kind=SearchEvent.Kind.DROPPED, document=document)
+            candidate.status, candidate.seq = SearchCandidate.Status.DROPPED, event.seq
+            candidate.save(update_fields=["status", "seq"])
+    measuring = run.candidates.filter(number__in=numbers, status=SearchCandidate.Status.MEASURING)
+    stopped = len(waiting)
+    for candidate in measuring.select_related("evaluation"):
+        if candidate.evaluation is not None:
+            stopped += evaluations.request_cancel(evaluation=candidate.evaluation)
+    return stopped
+
+
+def wall_seconds(run: SearchRun) -> float:
+    """Seconds that the run has been going, pauses left out."""
+    return run.wall_seconds_spent + _wall_since(run)
+
+
+def _wall_since(run: SearchRun) -> float:
+    return max(0.0, (timezone.now() - run.going_since).total_seconds()) if run.going_since else 0.0
+
+
+def _require_room(user: User) -> None:
+    """Raises Refusal too_many_runs. Locks the user's row, so that parallel calls are counted one by one."""
+    User.objects.select_for_update(no_key=True).only("pk").get(pk=user.pk)
+    going = SearchRun.objects.filter(user=user, status__in=_GOING).count()
+    if going >= settings.MAX_SEARCH_RUNS_PER_USER:
+        raise Refusal(
+            "too_many_runs",
+            f"{going} of your searches are running or paused, at most {settings.MAX_SEARCH_RUNS_PER_USER} "
+            "may; cancel one or wait until one has ended.",
+        )
+
+
+def _require_owner(run: SearchRun, user: User | None) -> None:
+    if user is not None and not (user.is_active and (user.is_staff or run.user_id == user.pk)):
+        raise PermissionDenied("Only the owner of a search may change it.")
+
+
+def _version(task_slug: str) -> TaskVersion:
+    version = (
+        TaskVersion.objects.filter(task__slug=task_slug, is_current=True).select_related("task").first()
+        if "\0" not in task_slug
+        else None
+    )
+    if version is None:
+        raise Refusal("task_unknown", f"There is no task {task_slug!r}.")
+    if not version.task.is_open:
+        raise Refusal("task_closed", f"The task {version.task.title} is closed; its boards stay.")
+    return version
+
+
+def _device(device_slug: str) -> Device:
+    device = Device.objects.filter(slug=device_slug).first() if "\0" not in device_slug else None
+    if device is None:
+        raise Refusal("device_unknown", f"There is no device {device_slug!r}.")
+    return device

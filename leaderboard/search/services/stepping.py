@@ -1,0 +1,183 @@
+"""One step of a run: what is considered and measured next, stored all or nothing."""
+
+from collections.abc import Mapping
+
+from django.db import transaction
+from django.db.models import F
+
+from leaderboard.search import loop
+from leaderboard.search.documents import generation_document, plan_from
+from leaderboard.search.gaussian_outlook import GaussianOutlook
+from leaderboard.search.generators.base import Operator, Proposal, digest_of
+from leaderboard.search.generators.template import Template
+from leaderboard.search.models import RunStatus, SearchCandidate, SearchEvent, SearchRun, StopReason
+from leaderboard.search.selectors.states import FoldedRun, histories
+from leaderboard.search.selectors.templates import template_of
+from leaderboard.search.services import runs
+from leaderboard.search.services.digests import what_changed
+from leaderboard.search.services.log import add_event
+from leaderboard.search.sieve import Decision
+from leaderboard.search.state import Generation, SearchState
+from leaderboard.selectors import estimates
+from leaderboard.selectors.budgets import budget_of
+from leaderboard.services import budgets
+from leaderboard.services.errors import Refusal
+from runners.contract.vocabulary import Language, Mode
+from runners.models import Evaluation, Kernel, Lane
+from runners.services import evaluations, kernels
+from surrogate.contract.request import KernelText
+
+Status = SearchCandidate.Status
+
+
+class _Outrun(Exception):
+    """Another process changed the run in the meantime: nothing of this step may be stored."""
+
+
+class Stepper:
+    """Takes the steps of one run, and keeps between them what is costly to find out again."""
+
+    def __init__(self, run: SearchRun) -> None:
+        self._run = run.pk
+        self._folded = FoldedRun(run)
+        self._outlook: GaussianOutlook | None = None
+
+    def step(self) -> bool:
+        """Whether something was done. Several processes may step the same run: one of them wins."""
+        run = SearchRun.objects.select_related("user", "version__task", "version__spec", "device").get(
+            pk=self._run
+        )
+        if run.status != RunStatus.RUNNING:
+            return False
+        if runs.wall_seconds(run) >= run.wall_seconds_limit:
+            ended = runs.finish(run=run, reason=StopReason.WALL_SECONDS)
+            runs.stop_measuring(run=run)
+            return ended
+        template = template_of(run)
+        if template is None or (changed := what_changed(run, template)):
+            message = changed if template else "The task's template is gone."
+            return runs.finish(run=run, reason=StopReason.CHANGED, message=message)
+        state = self._folded.catch_up()
+        if state.in_flight:
+            return False
+        return self._advance(run, template, state)
+
+    def _advance(self, run: SearchRun, template: Template, state: SearchState) -> bool:
+        if run.measurements_spent + run.measurements_reserved >= run.measurements_limit:
+            return runs.finish(run=run, reason=StopReason.MEASUREMENTS)
+        each = estimates.reservations(run.version.spec_id, [run.device_id])[
+            run.device_id, str(Mode.BENCHMARK)
+        ]
+        affordable = int((run.device_seconds_limit - run.device_seconds_spent) // each)
+        if affordable < 1:
+            return runs.finish(run=run, reason=StopReason.DEVICE_SECONDS)
+        budget = budget_of(run.user, run.device)
+        today = int(budget.left // each)
+        if today < 1:
+            message = (
+                f"Paused: the day's device seconds are used up; they refill at {budget.refills_at:%H:%M} UTC."
+            )
+            return runs.pause(run=run, user=None, message=message)
+        slots = min(run.measurements_limit - run.measurements_spent, affordable, today)
+        generation = self._generation(run, template, state, slots)
+        if not generation.chosen:
+            return runs.finish(run=run, reason=StopReason.EXHAUSTED)
+        try:
+            with transaction.atomic():
+                self._store(run, state, generation, each)
+        except _Outrun:
+            return False
+        except Refusal as refusal:
+            return runs.pause(run=run, user=None, message=f"Paused: {refusal.message}")
+        return True
+
+    def _generation(self, run: SearchRun, template: Template, state: SearchState, slots: int) -> Generation:
+        if state.generations == 0:
+            source = run.version.starters.get(template.key)
+            if source:
+                kernel = KernelText(str(template.language), source)
+                return loop.opening(Proposal(digest_of(kernel), kernel, Operator.START, cell=("starter",)))
+        if self._outlook is None:
+            self._outlook = GaussianOutlook(template.grid, histories(run))
+        return loop.step(state, template.generator(), self._outlook, plan_from(run.plan), slots=slots)
+
+    def _store(self, run: SearchRun, state: SearchState, generation: Generation, each: float) -> None:
+        """Budgets first, the run's row last: it is the last in the order of locks, and decides who wins."""
+        spend, budget = budgets.lock(user=run.user, device=run.device)
+        budgets.require(budget=budget, seconds=each * len(generation.chosen), device=run.device)
+        texts = {item.proposal.digest: item.proposal.kernel for item in generation.new}
+        stored = {
+            digest: kernels.store_kernel(language=Language(text.language), source=text.source)
+            for digest, text in texts.items()
+        }
+        queued: dict[str, Evaluation] = {}
+        for digest in generation.chosen:
+            kernel = stored[digest] if digest in stored else self._stored_kernel(run, digest)
+            queued[digest] = evaluations.enqueue(
+                kernel=kernel,
+                spec=run.version.spec,
+                device=run.device,
+                mode=Mode.BENCHMARK,
+                lane=Lane.SEARCH,
+            )
+            budgets.reserve(spend=spend, evaluation=queued[digest], seconds=each)
+        won = SearchRun.objects.filter(pk=run.pk, status=RunStatus.RUNNING, seq=run.seq).update(
+            generations=generation.number + 1,
+            considered=F("considered") + len(generation.new),
+            measurements_reserved=F("measurements_reserved") + len(queued),
+            device_seconds_reserved=F("device_seconds_reserved") + each * len(queued),
+        )
+        if not won or self._folded.seq != run.seq:
+            raise _Outrun
+        event = add_event(run=run, kind=SearchEvent.Kind.GENERATION, document=generation_document(generation))
+        _store_candidates(run, len(state.candidates), generation, stored, queued, each, event.seq)
+
+    def _stored_kernel(self, run: SearchRun, digest: str) -> Kernel:
+        return run.candidates.select_related("kernel").get(digest=digest).kernel
+
+
+def _store_candidates(
+    run: SearchRun,
+    first: int,
+    generation: Generation,
+    stored: Mapping[str, Kernel],
+    queued: Mapping[str, Evaluation],
+    each: float,
+    seq: int,
+) -> None:
+    rows = []
+    for place, item in enumerate(generation.new):
+        digest = item.proposal.digest
+        row = SearchCandidate(
+            run=run,
+            number=first + place,
+            digest=digest,
+            kernel=stored[digest],
+            parameters=dict(item.proposal.kernel.parameters),
+            operator=item.proposal.operator,
+            parents=list(item.proposal.parents),
+            generation=item.generation,
+            island=item.island,
+        )
+        _decide(row, item.decision, queued.get(digest), each, seq)
+        rows.append(row)
+    SearchCandidate.objects.bulk_create(rows)
+    changed = list(run.candidates.filter(digest__in=generation.changed))
+    for row in changed:
+        _decide(row, generation.changed[row.digest], queued.get(row.digest), each, seq)
+    fields = [
+        "action", "reason", "forecast_seconds", "forecast_spread", "p_better", "status", "evaluation",
+        "reserved_seconds", "seq",
+    ]  # fmt: skip
+    SearchCandidate.objects.bulk_update(changed, fields)
+
+
+def _decide(
+    row: SearchCandidate, decision: Decision, evaluation: Evaluation | None, each: float, seq: int
+) -> None:
+    row.action, row.reason = decision.action, decision.reason[:300]
+    row.forecast_seconds = None if decision.mean is None else float(2**decision.mean)
+    row.forecast_spread, row.p_better = decision.spread, decision.p_better
+    row.status = Status.MEASURING if evaluation else Status.WAITING
+    row.evaluation, row.reserved_seconds = evaluation, each if evaluation else 0.0
+    row.seq = seq
