@@ -28,4 +28,4 @@ def python_signature(spec: TaskSpec) -> str:
     """The function a ``python`` submission must define."""
     returned = ", ".join(tensor.name for tensor in spec.outputs)
     inputs = ", ".join(tensor.name for tensor in spec.inputs)
-    return f"def {ENTRY_POINT}({inputs}):  # returns {returned}"
+    return f"def {ENTRY_POINT}({inputs}):  # returns {returned}, or takes out and writes into it"

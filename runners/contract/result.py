@@ -56,7 +56,7 @@ class Timing(TypedDict):
     ci_low: NotRequired[float]  # 95 % confidence interval
     ci_high: NotRequired[float]
     samples: NotRequired[dict[str, list[float]]]  # batch length → raw batch seconds
-    copy_seconds: NotRequired[float]  # taken off per call for kernels that return tensors
+    copy_seconds: NotRequired[float]  # of the seconds, about what copying returned tensors takes
     condition: NotRequired[dict[str, Any]]  # clocks, temperature … of the device "before" and "after"
     event_seconds: NotRequired[float]  # by CUDA events inside the submission's process: evidence only
     overhead_seconds: NotRequired[float]  # intercept: hand-shake and copy-out of one batch

@@ -75,10 +75,6 @@ def serve(control: Control, place: Place) -> None:
 def _load(place: Place, kind: str, descriptors: list[int]) -> Any:
     if kind == "nothing":
         return Nothing()
-    if kind == "copy":
-        from runners.harness.python_kernel import CopyOnly
-
-        return CopyOnly()
     return place.load(kind, descriptors[0])
 
 

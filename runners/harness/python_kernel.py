@@ -26,29 +26,6 @@ def views(case: dict[str, Any], role: str, arena: Mapped, slot: int) -> list[tor
     return tensors
 
 
-class CopyOnly:
-    """Stands in for a submission before there is one: writes ready results into the slots, as a returned
-    one is.
-
-    Its time per call is what returning costs, and is taken off.
-    """
-
-    _case: dict[str, Any] | None = None
-    _ready: list[torch.Tensor]
-
-    def bind(self, case: dict[str, Any], inputs: Mapped, outputs: Mapped, slot: int) -> Callable[[], None]:
-        places = views(case, "outputs", outputs, slot)
-        # On a GPU the slots share one result: thousands of them would need as much memory again.
-        if self._case is not case or not places[0].is_cuda:
-            self._case, self._ready = case, [torch.zeros_like(place) for place in places]
-        ready = self._ready
-
-        def call() -> None:
-            _store(ready, places, case["outputs"])
-
-        return call
-
-
 class PythonKernel:
     def __init__(self, source: int) -> None:
         """Imports the module whose text lies in the descriptor ``source``."""

@@ -46,34 +46,22 @@ class ChildSession:
         self.child = child
         self._clock = clock
         self._null: list[float] = []
-        self._copy: dict[str, float] = {}
 
     def start(self, timed_cases: Sequence[Case]) -> None:
         try:
             self.child.expect("ready", _START_SECONDS, "Starting the sandbox")
             for case in timed_cases:
-                self._load_stand_in("nothing")
+                self._clock.request(
+                    {"do": "load", "kind": "nothing"}, _START_SECONDS, "ready", "Starting the sandbox"
+                )
                 self._null += self.measure_null(case)
-                if self.kind == "python":
-                    self._load_stand_in("copy")
-                    self._measure_copy(case)
         except Died as error:
             words = self.child.output()[1].strip().rpartition("\n")[2]
             raise Ended(Verdict.INTERNAL_ERROR, f"The sandbox {error}: {words[:300]}") from None
 
-    def _load_stand_in(self, kind: str) -> None:
-        self._clock.request({"do": "load", "kind": kind}, _START_SECONDS, "ready", "Starting the sandbox")
-
     def measure_null(self, case: Case) -> list[float]:
         """Seconds of batches that do nothing."""
         return self.batches(case, 1, [1])[1]
-
-    def _measure_copy(self, case: Case) -> None:
-        """Slope over two batch lengths, like the submission's own time."""
-        slots = self.slots_for(case)
-        times = self.batches(case, slots, [1, slots])
-        slope = (np.median(times[slots]) - np.median(times[1])) / (slots - 1)
-        self._copy[case.name] = max(0.0, float(slope))
 
     def batches(
         self,
@@ -128,9 +116,6 @@ class ChildSession:
 
     def null_overhead(self, case: Case) -> float:
         return float(np.median(self._null)) if self._null else 0.0
-
-    def copy_seconds(self, case: Case) -> float:
-        return self._copy.get(case.name, 0.0) if self.copies else 0.0
 
     def condition(self) -> dict[str, object]:
         return {}

@@ -69,9 +69,6 @@ class DeviceSession(Protocol):
     def null_overhead(self, case: Case) -> float:
         """Seconds of a batch of ``case`` that does nothing, measured before the submission was loaded."""
 
-    def copy_seconds(self, case: Case) -> float:
-        """Seconds to copy one call's outputs into a slot, measured before the submission was loaded."""
-
     def slots_for(self, case: Case) -> int:
         """How many slots of a benchmark case fit in memory and overflow the last-level cache."""
 

@@ -38,9 +38,6 @@ class _Device:
     def null_overhead(self, case: object) -> float:
         return _NULL
 
-    def copy_seconds(self, case: object) -> float:
-        return 0.0
-
     def arm(self, order: Sequence[int]) -> None:
         self.lengths.append(len(order))
 

