@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from tests.gpu import agreement, catalogue, cheats, faults, machine, repeats
+from tests.gpu import agreement, catalogue, cheats, faults, latency, machine, repeats
 
 PHASES: Mapping[str, Callable[[], dict[str, Any]]] = {
     "machine": machine.describe,
@@ -24,6 +24,8 @@ PHASES: Mapping[str, Callable[[], dict[str, Any]]] = {
     "agreement": agreement.run,
     "repeats": repeats.run,
     "faults": faults.run,
+    "latency": latency.run,
+    "load_inline": latency.run_load_inline,
     "cheats": cheats.run,
 }
 #: Worth their time on a machine where nothing works.
