@@ -8,9 +8,10 @@ from leaderboard.corpus.cases import Attempt, Corpus, Expectation
 from runners.contract.job import DeviceTarget, Job
 from runners.contract.limits import ModeLimits
 from runners.contract.result import ResultDocument
-from runners.contract.vocabulary import Verdict
+from runners.contract.vocabulary import DeviceKind, Verdict
 from runners.devices import DetectedDevice
 from runners.supervisor.client import run_job
+from runners.supervisor.pool import WarmPool
 
 #: Short enough that every limit is tried for real.
 LIMITS = ModeLimits(deadline=90, compile=20, call=5, case_timing=1.0, warm_up=0.05)
@@ -37,6 +38,7 @@ def run_attempt(
     device: DetectedDevice,
     data_dir: Path,
     values: Mapping[str, str] | None = None,
+    pool: WarmPool | None = None,
 ) -> Outcome:
     """Runs the attempt as often as it asks for. ``values`` are put into its source, see Attempt.source."""
     spec = corpus.specs[attempt.expectation.task]
@@ -52,10 +54,11 @@ def run_attempt(
         target=target,
         data_dir=str(data_dir),
         limits=LIMITS,
-        bounds=BOUNDS,
+        # What a CUDA context takes of a process is the driver's affair, and more than these.
+        bounds=BOUNDS if device.kind == DeviceKind.CPU else {},
     )
     documents = tuple(
-        run_job(job, on_event=lambda event: None, should_stop=lambda: False)
+        run_job(job, on_event=lambda event: None, should_stop=lambda: False, pool=pool)
         for _ in range(attempt.expectation.runs)
     )
     faults = [fault for document in documents for fault in judge(attempt.expectation, document)]

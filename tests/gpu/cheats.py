@@ -1,89 +1,37 @@
-"""Kernels that try to look faster than they are on a GPU, and an honest one beside them."""
+"""Every known cheat that a GPU can run, through ``manage.py cheat_suite`` as an operator runs it."""
 
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
-from runners.contract.vocabulary import Language, Mode, Verdict
 from tests.gpu import jobs
-from tests.gpu.tasks import steps
 
-_HEAD = """\
-#include <cstdint>
-#include <cstdlib>
-#include <set>
-#include <thread>
-#include <unistd.h>
-__global__ void step(const float* x, float* y, int64_t count) {
-    const int64_t i = blockIdx.x * int64_t(blockDim.x) + threadIdx.x;
-    if (i < count) y[i] = fmaf(x[i], 0.5f, 1.0f);
-}
-static unsigned blocks(int64_t count) { return unsigned((count + 255) / 256); }
-extern "C" void kernel(const float* x, float* y, int64_t count, cudaStream_t stream) {
-"""
-_NORMAL = "    step<<<blocks(count), 256, 0, stream>>>(x, y, count);\n"
-_LATE_THREAD = """\
-    std::thread([=] {
-        usleep(2000);
-        step<<<blocks(count), 256>>>(x, y, count);
-        cudaDeviceSynchronize();
-    }).detach();
-"""
-_SIDE_STREAM = """\
-    static cudaStream_t own = nullptr;
-    if (!own) cudaStreamCreateWithFlags(&own, cudaStreamNonBlocking);
-    step<<<blocks(count), 256, 0, own>>>(x, y, count);
-"""
-_BY_ADDRESS = "    static std::set<float*> seen;\n    if (!seen.insert(y).second) return;\n" + _NORMAL
-_SOME = "    step<<<blocks(count - count / 50), 256, 0, stream>>>(x, y, count - count / 50);\n"
-_FIRST_ONLY = "    static int calls = 0;\n    if (++calls > 12) return;\n" + _NORMAL
-# The slots of a batch lie side by side, and the first one can be found by watching the addresses.
-_AHEAD = """\
-    static const float* low_x = x;
-    static float* low_y = y;
-    static int64_t stride = INT64_MAX;
-    static std::set<float*> done;
-    if (y != low_y && llabs(y - low_y) < stride) stride = llabs(y - low_y);
-    if (y < low_y) low_y = y, low_x = x;
-    if (done.erase(y)) return;
-    step<<<blocks(count), 256, 0, stream>>>(x, y, count);
-    if (stride < INT64_MAX) {
-        step<<<blocks(count), 256, 0, stream>>>(x + (low_x - x) + stride, low_y + stride, count);
-        done.insert(low_y + stride);
-    }
-"""
-_BEHIND = "    step<<<blocks(count + 7), 256, 0, stream>>>(x, y, count + 7);\n"
-_OVERWRITES = _NORMAL + "    cudaMemsetAsync(const_cast<float*>(x), 0, 4, stream);\n"
-
-#: name → (body, verdicts that are right)
-CHEATS: dict[str, tuple[str, tuple[Verdict, ...]]] = {
-    "honest": (_NORMAL, (Verdict.PASSED,)),
-    "a thread does the work after the return": (_LATE_THREAD, (Verdict.WRONG, Verdict.RUNTIME_ERROR)),
-    "work on a stream that events do not see": (_SIDE_STREAM, (Verdict.REFUSED,)),
-    "remembers addresses": (_BY_ADDRESS, (Verdict.WRONG,)),
-    "leaves out the last elements": (_SOME, (Verdict.WRONG,)),
-    "works in the first calls only": (_FIRST_ONLY, (Verdict.WRONG,)),
-    "does the work of another call ahead": (_AHEAD, (Verdict.WRONG, Verdict.RUNTIME_ERROR)),
-    "writes behind its output": (_BEHIND, (Verdict.WRONG,)),
-    "overwrites its input": (_OVERWRITES, (Verdict.WRONG,)),
-}
+_ROOT = Path(__file__).resolve().parents[2]
+_SECONDS = 400  # about two minutes are usual
 
 
 def run() -> dict[str, Any]:
-    spec = steps(1, 1 << 25)
-    rows: list[dict[str, Any]] = []
-    for name, (body, verdicts) in CHEATS.items():
-        document = jobs.evaluate(spec, Language.CUDA, _HEAD + body + "}\n", Mode.BENCHMARK)
-        rows.append(
-            {
-                "cheat": name,
-                "ok": document["verdict"] in verdicts,
-                "verdict": document["verdict"],
-                "reason": document["reason"],
-                "score": document["score"],
-                "stderr": document["output"]["stderr"][-300:],
-            }
-        )
-    lines = [
-        f"{'ok' if row['ok'] else 'BAD'} {row['cheat']}: {row['verdict']}: {row['reason'][:200]}"
-        for row in rows
+    done = subprocess.run(
+        [sys.executable, "manage.py", "cheat_suite", "--device", jobs.device().instance, "--json"],
+        cwd=_ROOT,
+        env={**os.environ, "KERNELHUB_DATA": jobs.data_dir()},
+        capture_output=True,
+        text=True,
+        timeout=_SECONDS,
+        check=False,
+    )
+    lines = done.stderr.strip().splitlines()
+    try:
+        report: dict[str, Any] = json.loads(done.stdout)
+    except ValueError:
+        return {"ok": False, "status": done.returncode, "summary": [f"no report: {lines[-5:]}"]}
+    summary = [
+        f"{report['caught']} of {report['total']} cheats caught, {report['honest_controls_passed']} of "
+        f"{report['honest_controls']} honest controls passed",
+        *lines,
     ]
-    return {"ok": all(row["ok"] for row in rows), "rows": rows, "summary": lines}
+    passed = done.returncode == 0 and report["caught"] == report["total"]
+    return {"ok": passed, **report, "summary": summary}

@@ -6,6 +6,7 @@ import statistics
 from itertools import combinations
 from typing import Any
 
+from leaderboard.ranking import widened
 from runners.contract.vocabulary import Language, Mode, Verdict
 from tests.gpu import jobs
 from tests.gpu.tasks import steps, steps_source
@@ -23,20 +24,36 @@ def run() -> dict[str, Any]:
     seconds = [score["seconds"] for score in scores]
     spread = statistics.stdev(seconds) / statistics.mean(seconds) if len(seconds) > 1 else float("inf")
     middle = statistics.median(seconds or [0.0])
-    pairs = list(combinations(scores, 2))
-    apart = sum(one["ci_high"] < two["ci_low"] or two["ci_high"] < one["ci_low"] for one, two in pairs)
+    half = len(seconds) // 2
+    noise = statistics.stdev(seconds[:half]) / statistics.mean(seconds[:half]) if half > 1 else None
     return {
         "ok": not failed and spread <= _GOAL,
         "scores": scores,
         "coefficient_of_variation": spread,
-        "pairs": len(pairs),
-        "pairs_with_intervals_apart": apart,
+        "pairs": _pairs(scores),
+        "pairs_with_intervals_apart": _apart(scores, None),
+        "noise_of_the_first_half": noise,
+        "pairs_of_the_second_half": _pairs(scores[half:]),
+        "pairs_of_the_second_half_apart": _apart(scores[half:], None),
+        "pairs_of_the_second_half_ranked_apart": _apart(scores[half:], noise),
         "failed": failed,
         "stages": [jobs.stages(document) for document in documents],
         "summary": [
             f"{len(seconds)} of {_TIMES} passed, median {jobs.microseconds(middle)} us",
             f"coefficient of variation {100 * spread:.3f} % (goal {100 * _GOAL} %)",
-            f"{apart} of {len(pairs)} pairs of equal kernels have intervals apart",
+            f"{_apart(scores, None)} of {_pairs(scores)} pairs of equal kernels have intervals apart",
+            f"with the first half as the device's noise, {_apart(scores[half:], noise)} of "
+            f"{_pairs(scores[half:])} pairs of the second half are ranked apart",
             *failed[:3],
         ],
     }
+
+
+def _pairs(scores: list[Any]) -> int:
+    return len(scores) * (len(scores) - 1) // 2
+
+
+def _apart(scores: list[Any], noise: float | None) -> int:
+    """Pairs that a board would not show as ties, on a device of this noise."""
+    intervals = [widened(score["seconds"], score["ci_low"], score["ci_high"], noise) for score in scores]
+    return sum(one[1] < two[0] or two[1] < one[0] for one, two in combinations(intervals, 2))

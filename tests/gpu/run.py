@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from tests.gpu import agreement, catalogue, cheats, faults, latency, machine, repeats
+from tests.gpu import agreement, catalogue, cheats, faults, latency, machine, repeats, site
 
 PHASES: Mapping[str, Callable[[], dict[str, Any]]] = {
     "machine": machine.describe,
@@ -26,7 +26,8 @@ PHASES: Mapping[str, Callable[[], dict[str, Any]]] = {
     "faults": faults.run,
     "latency": latency.run,
     "load_inline": latency.run_load_inline,
-    "cheats": cheats.run,
+    "cheat_suite": cheats.run,
+    "site": site.run,
 }
 #: Worth their time on a machine where nothing works.
 _DIAGNOSES = ("machine", "layers")

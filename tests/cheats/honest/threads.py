@@ -1,7 +1,8 @@
 """Hands half of the rows to another thread and waits for it."""
 
-import torch
 from concurrent.futures import ThreadPoolExecutor
+
+import torch
 
 pool = ThreadPoolExecutor(1)
 
