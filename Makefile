@@ -16,7 +16,7 @@ run: $(STAMP)  ## Start the whole site on this machine; Ctrl-C stops it
 
 test: $(STAMP) $(VENV)/.installed-dev  ## Run the test suite
 	@$(BIN)/python -m kernelhub.frontend
-	@$(BIN)/python -m pytest -m 'not corpus'
+	@$(BIN)/python -m pytest -m 'not corpus' --numprocesses 2 --dist loadgroup
 
 corpus: $(STAMP) $(VENV)/.installed-dev  ## Run every known cheat and attack through the engine
 	@$(BIN)/python -m pytest tests/cheats tests/attacks

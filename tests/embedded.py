@@ -1,4 +1,7 @@
-"""Real PostgreSQL and Redis for the test session: ``-p tests.embedded`` loads it before the settings."""
+"""Real PostgreSQL and Redis for the test session: ``-p tests.embedded`` loads it before the settings.
+
+Test processes that share a session each have their own: channels and queues would meet otherwise.
+"""
 
 import atexit
 import os
@@ -8,6 +11,13 @@ from pathlib import Path
 
 from kernelhub.embedded.postgres import EmbeddedPostgres
 from kernelhub.embedded.redis import EmbeddedRedis
+
+#: Names of the variables below that were set here.
+_MADE_HERE = "KERNELHUB_TEST_SERVERS"
+
+if "PYTEST_XDIST_WORKER" in os.environ:
+    for name in os.environ.pop(_MADE_HERE, "").split():  # of the process that hands out the tests
+        del os.environ[name]
 
 _folder = Path(tempfile.mkdtemp(prefix="kernelhub-test-"))
 os.environ["KERNELHUB_DATA"] = str(_folder / "data")
@@ -24,5 +34,7 @@ def _stop() -> None:
 
 
 atexit.register(_stop)
-os.environ.setdefault("DATABASE_URL", "") or os.environ.update(DATABASE_URL=_postgres.start())
-os.environ.setdefault("REDIS_URL", "") or os.environ.update(REDIS_URL=_redis.start())
+for name, server in (("DATABASE_URL", _postgres), ("REDIS_URL", _redis)):
+    if not os.environ.get(name):
+        os.environ[name] = server.start()
+        os.environ[_MADE_HERE] = f"{os.environ.get(_MADE_HERE, '')} {name}"

@@ -1,7 +1,6 @@
 """One case on the CPU: its shared memory, and the calls made on it."""
 
 import hashlib
-import secrets
 from collections.abc import Sequence
 
 import torch
@@ -15,6 +14,7 @@ from runners.supervisor.child import Died
 from runners.supervisor.child_session import VERDICTS, death
 from runners.supervisor.clock_cpu import CpuClock
 from runners.supervisor.compare import compare
+from runners.supervisor.input_pool import InputPool
 from runners.supervisor.oracle import Oracle
 from runners.supervisor.outcome import CaseFailed, Ended, LateWrite
 
@@ -46,6 +46,7 @@ class CpuCase:
         self._call = call
         self._writable = not timed
         self._kept: dict[int, list[torch.Tensor]] = {}
+        self._pools: list[InputPool] = []
         self._order: list[int] = []
         self._written = set(range(slots))  # slots whose outputs may hold more than poison
         self._inputs = Arena(spec.inputs, case.sizes, slots, child_writes=not timed)
@@ -85,21 +86,20 @@ class CpuCase:
             raise Ended(Verdict.RUNTIME_ERROR, str(answer.get("text", ""))[:2000])
 
     def fill(self, slot: int, *seed: str | bytes) -> None:
-        try:
-            self._clock.freeze()
-        except Died as error:
-            raise self._dead(error) from None
+        self._freeze()
         for index, tensor in enumerate(self._spec.inputs):
             random = inputs.generator(*seed, tensor.name)
             kind = self.case.fills.get(tensor.name, tensor.fill)
             inputs.fill(self._inputs.raw(slot, index), tensor, self.case.sizes, kind, random)
-        if self._writable:
-            self._kept[slot] = [item.clone() for item in self._slot_inputs(slot)]
-        self._outputs.poison(slot)
+        self._written_afresh(slot)
 
     def refill(self, order: Sequence[int]) -> None:
+        self._freeze()
+        self._pools = self._pools or [InputPool(tensor, self.case) for tensor in self._spec.inputs]
         for slot in order:
-            self.fill(slot, secrets.token_bytes(16))
+            for pool, place in zip(self._pools, self._slot_inputs(slot), strict=True):
+                pool.fill(place)
+            self._written_afresh(slot)
 
     def run(self) -> float:
         idle = [slot for slot in range(self.slots) if slot not in self._order]
@@ -150,8 +150,20 @@ class CpuCase:
 
     def close(self) -> None:
         self._kept.clear()
+        self._pools.clear()
         self._inputs.close()
         self._outputs.close()
+
+    def _freeze(self) -> None:
+        try:
+            self._clock.freeze()
+        except Died as error:
+            raise self._dead(error) from None
+
+    def _written_afresh(self, slot: int) -> None:
+        if self._writable:
+            self._kept[slot] = [item.clone() for item in self._slot_inputs(slot)]
+        self._outputs.poison(slot)
 
     def _slot_inputs(self, slot: int) -> list[torch.Tensor]:
         return [self._inputs.tensor(slot, index) for index in range(len(self._inputs.tensors))]

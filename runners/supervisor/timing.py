@@ -24,6 +24,8 @@ _FEWEST_BATCHES = {DeviceKind.CPU: 5, DeviceKind.CUDA: 15}
 _FEWEST_AT_ALL = 3  # of each length, even past the budget
 _MOST_BATCHES = 150
 _MOST_CHECKED = 128  # outputs of one batch
+#: Of the time that batches take, how much more may go into comparing outputs with the reference.
+_CHECKING = 0.5
 _TRIAL = 64  # calls of the first batch that tells how long a call takes
 #: Seconds that a long batch need not exceed where there are slots for more calls.
 _LONG_BATCH = {DeviceKind.CUDA: 0.025}
@@ -52,6 +54,9 @@ class CaseTimer:
         self._precision = _PRECISION.get((case.device_kind, mode), _USUAL_PRECISION)
         self._random = secrets.SystemRandom()
         self._checked = 0
+        self._batches = 0
+        self._batch_seconds = 0.0
+        self._check_seconds = 0.0
 
     def measure(self, ceilings: Mapping[str, Any], activity: Callable[[str], None]) -> Timing:
         """Raises CaseFailed and Ended for what goes wrong."""
@@ -139,16 +144,31 @@ class CaseTimer:
         """One batch on fresh secret inputs; compares a drawn slot afterwards, or all, or as many as the time
         allows.
         """
+        began = time.perf_counter()
         opened.arm(order)
         opened.refill(order)
         seconds = opened.run()
-        checked = min(len(order), _MOST_CHECKED) if check_all else 1
+        ran = time.perf_counter()
+        checked = min(len(order), _MOST_CHECKED) if check_all else int(self._draws_a_check())
         for slot in self._random.sample(order, checked):
             for error in opened.check(slot):
                 if error["mismatches"]:
                     raise CaseFailed(Verdict.WRONG, f"while timed: {sentence(error)}")
             self._checked += 1
+        self._batches += 1
+        self._batch_seconds += ran - began
+        self._check_seconds += time.perf_counter() - ran
         return seconds
+
+    def _draws_a_check(self) -> bool:
+        """Whether this batch is compared: all are while that is cheap, else as many as its share of the time
+        allows, each by an independent draw, so that no pause tells which batch comes next.
+        """
+        if not self._checked:
+            return True
+        per_batch = self._batch_seconds / self._batches
+        per_check = self._check_seconds / self._checked
+        return self._random.random() * per_check < _CHECKING * per_batch
 
     def _timing(
         self, found: Estimate, samples: Mapping[int, list[float]], ceilings: Mapping[str, Any]
