@@ -1,1 +1,30 @@
 """Fixtures of the whole suite."""
+
+import os
+from collections.abc import Iterator
+
+import pytest
+
+from runners.contract.job import DeviceTarget
+from runners.devices import detect
+from runners.sandbox.probe import PROVED, Probe, probe
+from runners.supervisor.pool import WarmPool
+
+
+@pytest.fixture(scope="session")
+def proved() -> Probe:
+    """The machine's own sandbox. In CI a machine without one is a failure, elsewhere a reason to skip."""
+    found = probe()
+    if found.layers.get("namespaces") != PROVED and not os.environ.get("CI"):
+        pytest.skip(f"no sandbox on this machine: {found.missing()}")
+    return found
+
+
+@pytest.fixture(scope="session")
+def supervisors(tmp_path_factory: pytest.TempPathFactory, proved: Probe) -> Iterator[WarmPool]:
+    """A supervisor of its own for each job on the CPU, without loading torch each time."""
+    cpu = detect()[0]
+    target = DeviceTarget(cpu.kind, 0, cpu.cores, cpu.facts)
+    with WarmPool(target, str(tmp_path_factory.getbasetemp() / "engine-data"), ahead=False) as pool:
+        pool.refill()
+        yield pool

@@ -8,8 +8,10 @@ from typing import Any
 
 from leaderboard.corpus.cases import Attempt, Corpus
 from leaderboard.corpus.judging import Outcome, run_attempt
+from runners.contract.job import DeviceTarget
 from runners.contract.vocabulary import Mode
 from runners.devices import DetectedDevice
+from runners.supervisor.pool import WarmPool
 
 #: Rules that would be an accusation. A library's kernel or a thread that is waited for is none.
 ACCUSATIONS = frozenset(
@@ -109,14 +111,17 @@ def run_all(
     on_outcome: Callable[[Outcome], None] = lambda outcome: None,
 ) -> list[Outcome]:
     """The outcomes, untimed attempts first. ``on_outcome`` may be called by two threads at once."""
-
-    def run(attempt: Attempt) -> Outcome:
-        outcome = run_attempt(corpus, attempt, device, data_dir)
-        on_outcome(outcome)
-        return outcome
-
+    target = DeviceTarget(device.kind, device.index, tuple(device.cores), device.facts)
     untimed = [attempt for attempt in attempts if attempt.expectation.mode == Mode.TEST]
     timed = [attempt for attempt in attempts if attempt.expectation.mode != Mode.TEST]
-    with ThreadPoolExecutor(_AT_ONCE) as pool:
-        outcomes = list(pool.map(run, untimed))
-    return outcomes + [run(attempt) for attempt in timed]
+    with WarmPool(target, str(data_dir), ahead=False) as supervisors:
+        supervisors.refill()
+
+        def run(attempt: Attempt) -> Outcome:
+            outcome = run_attempt(corpus, attempt, device, data_dir, pool=supervisors)
+            on_outcome(outcome)
+            return outcome
+
+        with ThreadPoolExecutor(_AT_ONCE) as threads:
+            outcomes = list(threads.map(run, untimed))
+        return outcomes + [run(attempt) for attempt in timed]

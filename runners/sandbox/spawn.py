@@ -41,6 +41,7 @@ class Plan:
     before_others: bool = True  # at a raised priority where we may: for what is measured
     packages: bool = False  # third-party Python packages (torch) are visible
     imports: Sequence[str] = ()  # modules that are loaded inside before anything is asked for
+    imports_ahead: Sequence[str] = ()  # further ones, where the sandbox is started before it is needed
     devices: Sequence[str] = ()  # device nodes let through
     more_paths: Sequence[str] = ()  # further read-only paths, at their own place
     #: Visible, but left out of Landlock's list, as (source, place inside): for the probe.
@@ -121,7 +122,7 @@ def _document(plan: Plan, bwrap: str | None, control: int, directory: str) -> di
         "role": plan.role,
         "control": control,
         "threads": plan.bounds.threads,
-        "imports": list(plan.imports),
+        "imports": [*plan.imports, *plan.imports_ahead],
         "landlock": plan.layers.landlock,
         "seccomp": plan.layers.seccomp,
         "read": [*paths, *([inside] if bwrap else [source for source, _ in code]), "/proc", "/dev"],

@@ -3,6 +3,7 @@ overheads.
 """
 
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
@@ -35,7 +36,7 @@ class Clock(Protocol):
         """Lets the child work on ``message``, untimed; its answer is ``event`` or an error."""
 
 
-class ChildSession:
+class ChildSession(ABC):
     """Base of the DeviceSessions; ``open`` and ``slots_for`` are the device's own."""
 
     def __init__(self, spec: TaskSpec, limits: ModeLimits, clock: Clock, *, child: Child, kind: str) -> None:
@@ -120,11 +121,13 @@ class ChildSession:
     def condition(self) -> dict[str, object]:
         return {}
 
+    @abstractmethod
     def slots_for(self, case: Case) -> int:
-        raise NotImplementedError
+        """As in DeviceSession."""
 
+    @abstractmethod
     def open(self, case: Case, slots: int, *, timed: bool) -> OpenCase:
-        raise NotImplementedError
+        """As in DeviceSession."""
 
 
 def death(error: Died, case: str, hint: str = "") -> Ended:

@@ -13,7 +13,7 @@ from runners.sandbox.spawn import Layers, Plan
 
 #: What the harness of a Python submission loads before it says that it is ready.
 _TORCH = ("runners.harness.python_kernel",)
-_TORCH_ON_CUDA = (*_TORCH, "runners.harness.warm_cuda")
+_FIRST_LAUNCHES = ("runners.harness.warm_cuda",)
 
 
 def plan_for(target: DeviceTarget, kind: str, bounds: Bounds, layers: Layers) -> Plan:
@@ -29,7 +29,7 @@ def plan_for(target: DeviceTarget, kind: str, bounds: Bounds, layers: Layers) ->
     return replace(
         plan,
         role="cuda_child",
-        imports=_TORCH_ON_CUDA if python else (),
+        imports_ahead=_FIRST_LAUNCHES if python else (),
         devices=access.devices,
         more_paths=access.paths,
         environment=access.environment,

@@ -84,7 +84,7 @@ class WarmPool:
     """Supervisors for the jobs of one device. Close it, or use it as a context.
 
     With ``ahead`` one waits ready, for a runner, which does one job at a time. Without, several threads may
-    take one each, forked when asked for: for suites.
+    take one each, forked when asked for, once ``refill`` has started the nursery: for suites.
     """
 
     def __init__(self, target: DeviceTarget, data_dir: str, *, ahead: bool = True) -> None:
@@ -156,15 +156,19 @@ class WarmPool:
 
     def _serves(self, job: Job) -> bool:
         wanted, ours = job.target, self._target
-        same = (wanted.kind, wanted.index, wanted.cores) == (ours.kind, ours.index, ours.cores)
-        return same and job.data_dir == self._data_dir
+        if (wanted.kind, wanted.index) != (ours.kind, ours.index):
+            return False
+        return not self._ahead or (wanted.cores == ours.cores and job.data_dir == self._data_dir)
 
     def _fill(self) -> None:
         waiting = self._waiting
         if waiting and waiting.supervisor.alive() and time.monotonic() - waiting.since < OLDEST:
             return
         self._drop()
-        if self._closed or not self._ahead:
+        if self._closed:
+            return
+        if not self._ahead:
+            self._nursery = self._nursery or Nursery(self._target)
             return
         supervisor = self._forked()
         if supervisor is None:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
 from runners.contract.job import DeviceTarget
 from runners.sandbox.bounds import Bounds
@@ -35,7 +36,7 @@ class Sandboxes:
                     return child
                 child.close()
                 break
-        return self._start(plan, stop)
+        return self._start(replace(plan, imports_ahead=()), stop)
 
     def dismiss(self) -> None:
         """Kills those that nobody took, without waiting for their end."""

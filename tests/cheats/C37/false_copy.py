@@ -1,4 +1,4 @@
-"""Fills the output that the harness keeps for the copy, and returns it, in case time is taken off for copying."""
+"""Fills the output that the harness keeps for the copy, and returns it, in case copies are taken off."""
 
 import sys
 
