@@ -22,6 +22,8 @@ from surrogate.services.answers import Given
 logger = logging.getLogger(__name__)
 
 NO_ANCHOR = "Nothing is measured here yet that a forecast could be relative to."
+#: The version of answers that no forecaster was asked for.
+NOT_ASKED = "not asked"
 _BATCH = 20
 _TURN_SECONDS = 0.2
 _refining = threading.Lock()
@@ -64,9 +66,9 @@ def answer_question(desk: Desk, question: Question) -> None:
     evaluation = question.evaluation
     anchor = current_anchor(spec_id=evaluation.spec_id, device_id=evaluation.device_id)
     if anchor is None:
-        given = {SHOWN: answers.abstained(SHOWN, "1", AbstentionReason.UNSUPPORTED, NO_ANCHOR)}
+        given = {SHOWN: answers.abstained(SHOWN, NOT_ASKED, AbstentionReason.UNSUPPORTED, NO_ANCHOR)}
     elif is_measured(evaluation):
-        given = {SHOWN: answers.abstained(SHOWN, "1", AbstentionReason.TIMEOUT, answers.TOO_LATE)}
+        given = {SHOWN: answers.abstained(SHOWN, NOT_ASKED, AbstentionReason.TIMEOUT, answers.TOO_LATE)}
     else:
         request = request_for(
             language=evaluation.kernel.language,
@@ -98,7 +100,8 @@ def answer_text(
     device = Device.objects.get(pk=device_id)
     anchor = current_anchor(spec_id=spec, device_id=device_id)
     if anchor is None:
-        _reply(channel, number, Abstention(AbstentionReason.UNSUPPORTED, NO_ANCHOR, SHOWN, "1"), None, True)
+        nothing = Abstention(AbstentionReason.UNSUPPORTED, NO_ANCHOR, SHOWN, NOT_ASKED)
+        _reply(channel, number, nothing, None, True)
         return
     try:
         contract = stored_spec(spec)

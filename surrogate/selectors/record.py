@@ -83,8 +83,10 @@ def shown_rows() -> list[Row]:
 
 
 def calibrations(device: Device) -> list[CalibrationVersion]:
-    """Newest first. One query."""
-    return list(CalibrationVersion.objects.filter(device=device).order_by("-created_at", "-pk")[:20])
+    """The newest per task family and forecaster; older ones stay in the table. One query."""
+    scope = ("family", "name", "recipe")
+    rows = CalibrationVersion.objects.filter(device=device).order_by(*scope, "-created_at", "-pk")
+    return list(rows.distinct(*scope)[:50])
 
 
 def spent_on(day: date) -> SpendDay | None:

@@ -12,8 +12,9 @@ _LONGEST = 300
 
 def recipe_of(name: str, version: str) -> str:
     """The part of a version that learning does not change."""
-    if name == "ensemble":
-        return f"{version.split('-')[0]} of {', '.join(_MEMBER.findall(version))}"[:_LONGEST]
+    members = _MEMBER.findall(version)
+    if name == "ensemble" and members:
+        return f"{version.split('-')[0]} of {', '.join(members)}"[:_LONGEST]
     return (version.split("-")[0] if name in _LEARNING else version)[:_LONGEST]
 
 

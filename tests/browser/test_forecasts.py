@@ -1,0 +1,48 @@
+"""Typing a kernel shows a forecast; submitting it puts forecast and measurement side by side."""
+
+import re
+from collections.abc import Callable
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import Site, set_source
+from tests.waiting import wait_for
+
+SOURCE = "import torch\n\ndef kernel(x):\n    return torch.softmax(x, dim=-1)\n"
+#: What the issue promises from the last key stroke to a forecast on a CPU, milliseconds; a busy test machine
+#: gets more, the benchmark is in tests/benchmarks.
+PATIENCE = 15_000
+
+
+def test_a_typed_kernel_is_forecast_and_then_measured(
+    site: Site, open_page: Callable[..., Page], sign_up: Callable[[Page], str]
+) -> None:
+    page = open_page()
+    sign_up(page)
+    # The reference is measured first, whenever the runner has nothing else to do.
+    page.goto(site.task)
+    wait_for("the reference", lambda: page.reload() and page.locator("tr.baseline").count(), 120)
+
+    page.goto(f"{site.submit}?mode=benchmark")
+    forecast = page.locator("[data-forecast-body]")
+    expect(forecast).to_contain_text("band", timeout=PATIENCE)
+    box = forecast.bounding_box()
+    set_source(page, SOURCE)
+    expect(forecast).not_to_have_attribute("data-stale", "", timeout=PATIENCE)
+    expect(forecast).to_contain_text("Faster than reference, eager")
+    expect(forecast).to_contain_text("uncalibrated")
+    expect(forecast).to_contain_text("measured when you submit it", timeout=PATIENCE)
+    expect(page.locator("[data-forecast-sentence]")).to_contain_text(re.compile("Forecast: .*band"))
+    assert forecast.bounding_box() == box  # nothing below it moved
+
+    page.get_by_role("button", name="Submit", exact=True).click()
+    result = page.locator("#result")
+    expect(result).to_contain_text("Forecast", timeout=PATIENCE)
+    expect(result).to_contain_text("Passed", timeout=120_000)
+    expect(result.locator(".forecast")).to_contain_text(re.compile("Measured, (in|out)side the band"))
+
+    page.goto(f"{site.url}/surrogate/")
+    page.get_by_role("link", name=re.compile("core")).first.click()
+    expect(page.get_by_role("heading", name="Forecast against measured")).to_be_visible()
+    page.get_by_text("Data of this chart").first.click()
+    expect(page.get_by_role("link", name=re.compile("^Row softmax"))).to_be_visible()
