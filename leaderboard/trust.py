@@ -71,6 +71,14 @@ def below_floor(measured: Measured) -> str:
     )
 
 
+def disturbed(document: Mapping[str, Any]) -> str:
+    """One sentence on what else slowed the device down while it was timed, twice; empty when nothing did."""
+    for timing in document.get("benchmarks", []):
+        if words := timing.get("disturbed"):
+            return f"Case {timing['case']} was timed twice, and each time {words}."
+    return ""
+
+
 def room(first: Measured, second: Measured, kind: DeviceKind) -> float:
     """By what share the second time may exceed the first: three half-widths of both intervals together, and
     LEAST_ROOM at least.

@@ -4,7 +4,7 @@ import logging
 
 from leaderboard.models import Score, Standing, Submission
 from leaderboard.services import audits, boards
-from leaderboard.trust import below_floor, measured_of
+from leaderboard.trust import below_floor, disturbed, measured_of
 from runners.contract.vocabulary import Mode, Verdict
 from runners.models import Evaluation
 
@@ -14,9 +14,9 @@ logger = logging.getLogger(__name__)
 def record(*, evaluation: Evaluation) -> Score | None:
     """Write the score of a submission's ranked evaluation that passed; None for every other.
 
-    A time below the device's ceilings is held for a person, and one that would be first is audited before it
-    counts. Runs in the transaction that stores the result. Safe to call twice: a submission has at most one
-    score.
+    A time below the device's ceilings, or taken while something else slowed the device down, is held for a
+    person, and one that would be first is audited before it counts. Runs in the transaction that stores the
+    result. Safe to call twice: a submission has at most one score.
     """
     if evaluation.mode != Mode.RANKED or evaluation.verdict != Verdict.PASSED:
         return None
@@ -33,7 +33,7 @@ def record(*, evaluation: Evaluation) -> Score | None:
     # Two entries may reach the top at once: the second must see the first.
     board = boards.lock(version_id=submission.version_id, device_id=submission.device_id)
     # A baseline holds no rank; were it held back, every speed-up would be gone with it.
-    doubt = "" if submission.baseline else below_floor(measured)
+    doubt = "" if submission.baseline else below_floor(measured) or disturbed(document)
     score, is_new = Score.objects.get_or_create(
         submission=submission,
         defaults={

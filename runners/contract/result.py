@@ -58,6 +58,7 @@ class Timing(TypedDict):
     samples: NotRequired[dict[str, list[float]]]  # batch length → raw batch seconds
     copy_seconds: NotRequired[float]  # of the seconds, about what copying returned tensors takes
     condition: NotRequired[dict[str, Any]]  # clocks, temperature … of the device "before" and "after"
+    disturbed: NotRequired[str]  # what else slowed the device down, in the second of two tries as well
     event_seconds: NotRequired[float]  # by CUDA events inside the submission's process: evidence only
     overhead_seconds: NotRequired[float]  # intercept: hand-shake and copy-out of one batch
     bytes: NotRequired[int]

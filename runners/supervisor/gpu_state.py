@@ -6,9 +6,13 @@ question leaves that fact out.
 
 import ctypes
 import os
+from collections.abc import Collection, Sequence
 from typing import Any
 
+from runners.sandbox import process_tree
+
 _MOST_PROCESSES = 64
+_OURS = 2  # processes of one evaluation on the GPU: the supervisor and the submission's
 _SM, _MEMORY = 1, 2
 _TEMPERATURE_OF_GPU = 0
 #: Reasons that make a kernel slower than the same kernel was a minute ago.
@@ -76,14 +80,26 @@ class GpuState:
         return int(value.value)
 
     def _processes(self) -> int | None:
-        """How many other processes compute on the GPU. Pids are the host's, so that ours may not be known."""
+        """How many processes compute on the GPU that are not ours."""
         function = getattr(self._library, "nvmlDeviceGetComputeRunningProcesses_v3", None)
         count = ctypes.c_uint(_MOST_PROCESSES)
         found = (_Process * _MOST_PROCESSES)()
         if function is None or function(self._device, ctypes.byref(count), found) != 0:
             return None
-        others = [item for item in found[: count.value] if item.pid != os.getpid()]
-        return len(others)
+        return strangers([item.pid for item in found[: count.value]], _ours())
+
+
+def strangers(pids: Sequence[int], ours: Collection[int]) -> int:
+    """How many of ``pids`` are none of ``ours``, this process and one below it.
+
+    In a container pids are the host's and none of ours is known: the two that there must be are taken off.
+    """
+    others = [pid for pid in pids if pid not in ours]
+    return len(others) if len(others) < len(pids) else max(0, len(pids) - _OURS)
+
+
+def _ours() -> set[int]:
+    return {os.getpid(), *process_tree.descendants(os.getpid())}
 
 
 def slowing(reasons: int) -> list[str]:

@@ -11,9 +11,11 @@ from runners.contract.job import Job
 from runners.contract.launches import compiled_launches, work_of
 from runners.contract.limits import ModeLimits
 from runners.contract.result import CaseResult, ResultDocument, Score, Timing
+from runners.contract.spec import Case
 from runners.contract.vocabulary import CaseRole, DeviceKind, Mode, Verdict
 from runners.supervisor.child import Child
 from runners.supervisor.cpu_session import CpuSession
+from runners.supervisor.disturbance import disturbance
 from runners.supervisor.hidden import hidden_cases
 from runners.supervisor.outcome import CaseFailed, Ended
 from runners.supervisor.session import DeviceSession
@@ -62,10 +64,8 @@ class Measuring:
         job = self._job
         for case in self._benchmarks:
             self._activity(f"timing {case.name}")
-            timer = CaseTimer(self._session, job.spec, case, job.mode, self._limits)
-            before = self._session.condition()
             try:
-                timing = timer.measure(job.target.ceilings, self._activity)
+                timing = self._timed(case)
             except CaseFailed as failed:
                 ended = Ended(failed.verdict, f"Case {case.name}: {failed.message}")
             except Ended as error:
@@ -88,6 +88,27 @@ class Measuring:
         if job.mode == Mode.RANKED:
             self._activity("looking at the kernels it launches")
             self._note_launches(self._seen_launches())
+
+    def _timed(self, case: Case) -> Timing:
+        """The times of one case, taken once more when something else slowed the device down meanwhile; if it
+        does so again, the timing says so.
+        """
+        for is_last in (False, True):
+            timer = CaseTimer(self._session, self._job.spec, case, self._job.mode, self._limits)
+            before = self._session.condition()
+            timing = timer.measure(self._job.target.ceilings, self._activity)
+            if not before:
+                break
+            after = self._session.condition()
+            timing["condition"] = {"before": before, "after": after}
+            doubt = disturbance(before, after)
+            if not doubt:
+                break
+            if is_last:
+                timing["disturbed"] = doubt
+            else:
+                self._activity(f"timing {case.name} once more: {doubt}")
+        return timing
 
     def profile(self) -> None:
         """The first benchmark case: its time against the device's ceilings, and what a profiler says of a

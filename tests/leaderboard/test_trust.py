@@ -2,7 +2,7 @@
 
 import pytest
 
-from leaderboard.trust import Measured, agrees, below_floor, measured_of, room
+from leaderboard.trust import Measured, agrees, below_floor, disturbed, measured_of, room
 from runners.contract.vocabulary import DeviceKind
 
 from .conftest import result_document
@@ -36,3 +36,12 @@ def test_the_case_furthest_below_its_floor_is_named() -> None:
     document["benchmarks"][1] |= {"floor_seconds": None}  # fits in the cache: no floor
     document["benchmarks"][0] |= {"seconds": 0.96e-3}
     assert below_floor(measured_of(document)) == ""  # type: ignore[arg-type]
+
+
+def test_a_disturbed_case_is_named() -> None:
+    document = result_document()
+    assert disturbed(document) == ""
+    document["benchmarks"][1]["disturbed"] = "2 other processes used the device"
+    doubt = disturbed(document)
+    assert "cpu-benchmark-2000" in doubt
+    assert "2 other processes" in doubt
