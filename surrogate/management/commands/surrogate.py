@@ -41,7 +41,5 @@ def _be_modest() -> None:
         os.environ.setdefault(name, threads)
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # threads that spin would be seen in others' times
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
-    if settings.MEASURES_ON_GPUS:
-        os.environ.setdefault("KERNELHUB_LOCAL_DEVICE", "cpu")
     with contextlib.suppress(OSError):
         os.nice(_NICENESS)
