@@ -39,8 +39,8 @@ def forecast(submit: Submit, owner: User, anchor: Anchor, desk: Desk) -> Submiss
 
 @pytest.fixture
 def record(submit: Submit, runner: Runner, owner: User, outsider: User, anchor: Anchor, desk: Desk) -> None:
-    """Thirty forecasts and their measurements, of two people; the first one's are public."""
-    for number in range(30):
+    """Twenty forecasts and their measurements, of two people; the first one's are public."""
+    for number in range(20):
         user = (owner, outsider)[number % 2]
         source = f"def kernel(x):\n    return x * 2 + {number}\n"
         submission = submit(user, source=source, mode="benchmark", is_public=user == owner)
@@ -109,25 +109,21 @@ def test_the_record_shows_curves_and_only_points_one_may_see(
     private = set(map(str, Submission.objects.filter(user=outsider).values_list("pk", flat=True)))
     assert all(pk in anonymous for pk in public)
     assert not any(pk in anonymous for pk in private)
-    assert "15 of private submissions are not shown" in anonymous
+    assert "10 of private submissions are not shown" in anonymous
     client.force_login(outsider)
     assert all(pk in text_of(client, path) for pk in private | public)
 
 
 @pytest.mark.usefixtures("record")
-def test_the_record_costs_a_fixed_number_of_questions(
+def test_numbers_of_the_record_are_those_of_the_rows_and_cost_a_fixed_number_of_questions(
     client: Client, device: Device, django_assert_num_queries: Any
 ) -> None:
     with django_assert_num_queries(4):  # devices, forecasts, and the two for the state of the site
-        client.get("/surrogate/")
+        overview = text_of(client, "/surrogate/")
     with django_assert_num_queries(7):  # and submissions, calibrations, money
         client.get(f"/surrogate/{device.slug}/")
-
-
-@pytest.mark.usefixtures("record")
-def test_numbers_of_the_record_are_those_of_the_rows(client: Client, device: Device) -> None:
     shown = Forecast.objects.filter(is_shown=True).select_related("question__evaluation__outcome")
     errors = [abs(row.mean - row.question.evaluation.outcome.log2_ratio) for row in shown]
     factor = 2 ** (math.fsum(errors) / len(errors))
-    assert Outcome.objects.count() == 30
-    assert f"{factor:.2f}×" in text_of(client, "/surrogate/")
+    assert Outcome.objects.count() == 20
+    assert f"{factor:.2f}×" in overview
