@@ -13,6 +13,7 @@ urlpatterns = [
     path("submissions/<uuid:submission_id>/", submissions.submission, name="submission"),
     path("submissions/<uuid:submission_id>/live/", submissions.live, name="submission-live"),
     path("submissions/<uuid:submission_id>/source/", submissions.source, name="submission-source"),
+    path("submissions/<uuid:submission_id>/trace/", submissions.trace, name="submission-trace"),
     path("submissions/<uuid:submission_id>/cancel/", submissions.cancel, name="submission-cancel"),
     path(
         "submissions/<uuid:submission_id>/visibility/", submissions.visibility, name="submission-visibility"

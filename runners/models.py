@@ -156,3 +156,13 @@ class Evaluation(models.Model):
 
     def __str__(self) -> str:
         return f"{self.mode} {self.id}"
+
+
+class ProfileTrace(models.Model):
+    """A profiler's raw report of one evaluation: what a stranger's process wrote, kept and never opened."""
+
+    evaluation = models.OneToOneField(Evaluation, on_delete=models.CASCADE, related_name="trace")
+    content = models.BinaryField()  # gzip, at most limits.MAX_TRACE_BYTES
+
+    def __str__(self) -> str:
+        return f"trace of {self.evaluation_id}"

@@ -3,6 +3,7 @@
 from uuid import UUID
 
 from django.db.models import QuerySet
+from django.http import HttpResponse
 from django.urls import reverse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -17,6 +18,7 @@ from leaderboard.api.pagination import NewestFirst
 from leaderboard.api.permissions import HasScope
 from leaderboard.api.serializers import Error
 from leaderboard.api.views_base import ApiView, PersonalView, parsed, reply, user_of
+from leaderboard.downloads import trace_response
 from leaderboard.models import Submission
 from leaderboard.selectors import submissions as selectors
 from leaderboard.services import submissions as services
@@ -123,6 +125,20 @@ class SubmissionResult(ApiView):
         if evaluation.result is None:
             raise NotFound("There is no result yet, or the run ended without one.", code="no_result")
         return Response(evaluation.result)
+
+
+class SubmissionTrace(ApiView):
+    @extend_schema(
+        operation_id="submission_trace",
+        responses={(200, "application/gzip"): OpenApiTypes.BINARY, 404: Error},
+    )
+    def get(self, request: Request, submission_id: UUID) -> HttpResponse:
+        """The raw report of a run in profile mode, a trace for chrome://tracing. 404 where there is none."""
+        submission = selectors.get_visible(submission_id, request.user)
+        content = selectors.trace_of(submission)
+        if content is None:
+            raise NotFound("This run has no profiler's report.", code="no_trace")
+        return trace_response(submission, content)
 
 
 class SubmissionCancel(PersonalView):

@@ -35,6 +35,11 @@ urlpatterns = [
         name="submission-result",
     ),
     path(
+        "submissions/<uuid:submission_id>/trace/",
+        submission_views.SubmissionTrace.as_view(),
+        name="submission-trace",
+    ),
+    path(
         "submissions/<uuid:submission_id>/cancel/",
         submission_views.SubmissionCancel.as_view(),
         name="submission-cancel",

@@ -11,7 +11,7 @@ from leaderboard.models import Submission
 from leaderboard.selectors import estimates
 from leaderboard.selectors.devices import runners_alive
 from leaderboard.selectors.viewers import Viewer, visible_to
-from runners.models import Evaluation, EvaluationStatus
+from runners.models import Evaluation, EvaluationStatus, ProfileTrace
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,12 @@ def get_visible(submission_id: UUID | str, viewer: Viewer) -> Submission:
         )
     except (ValidationError, ValueError):
         raise Submission.DoesNotExist(f"{submission_id!r} is no submission id") from None
+
+
+def trace_of(submission: Submission) -> bytes | None:
+    """The profiler's raw report of a run, gzip; None where none was kept. One query."""
+    kept = ProfileTrace.objects.filter(evaluation=submission.evaluation_id).first()
+    return bytes(kept.content) if kept else None
 
 
 def of_user(user: User, viewer: Viewer) -> QuerySet[Submission]:

@@ -9,7 +9,7 @@ from django import template
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 
-from leaderboard.templatetags.formats import NONE, bytesize, duration, number, percent, rate, significant
+from leaderboard.templatetags.formats import NONE, bytesize, number, percent, significant
 from leaderboard.views.run import VERDICT_LABELS
 from runners.contract.vocabulary import Verdict
 
@@ -58,22 +58,6 @@ def cells(function: Mapping[str, Any], functions: Sequence[Mapping[str, Any]]) -
 
 
 @register.filter
-def facts(document: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """The plain values of a document with labels and units, which their names tell."""
-    return [
-        (column_label(name.removesuffix("_per_s").removesuffix("_seconds")), _fact(name, value))
-        for name, value in document.items()
-        if not isinstance(value, dict | list)
-    ]
-
-
-@register.filter
-def details(document: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    """What ``facts`` leaves out: tables and lists."""
-    return [(name, value) for name, value in document.items() if isinstance(value, dict | list) and value]
-
-
-@register.filter
 def largest(outputs: Sequence[Mapping[str, Any]], name: str) -> float | None:
     """The largest ``name`` of a case's outputs; None, not finite, is larger than any number."""
     values = [output.get(name) for output in outputs]
@@ -94,12 +78,6 @@ def pretty_json(value: Any) -> str:
 @register.filter
 def verdict_label(verdict: str) -> str:
     return VERDICT_LABELS[Verdict(verdict)] if verdict in list(Verdict) else verdict
-
-
-def _fact(name: str, value: Any) -> str:
-    if name.endswith("_per_s"):
-        return rate(value, "B/s" if "bytes" in name else "op/s")
-    return duration(value) if name.endswith("seconds") else _cell(name, value)
 
 
 def _cell(name: str, value: Any) -> str:

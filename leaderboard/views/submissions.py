@@ -9,6 +9,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
+from leaderboard.downloads import trace_response
 from leaderboard.models import Submission
 from leaderboard.selectors import forecasts as forecast_selectors
 from leaderboard.selectors import submissions as submission_selectors
@@ -43,6 +44,16 @@ def source(request: HttpRequest, submission_id: UUID) -> HttpResponse:
             "X-Content-Type-Options": "nosniff",
         },
     )
+
+
+@require_safe
+def trace(request: HttpRequest, submission_id: UUID) -> HttpResponse:
+    """The profiler's raw report, as a file to be saved: a stranger's process wrote it."""
+    found = _visible(request, submission_id)
+    content = submission_selectors.trace_of(found)
+    if content is None:
+        raise Http404("This run has no profiler's report.")
+    return trace_response(found, content)
 
 
 @login_required

@@ -10,6 +10,8 @@ MAX_SOURCE_BYTES = 1_000_000
 MAX_OUTPUT_BYTES = 64 * 1024
 #: Largest result document, bytes of JSON.
 MAX_RESULT_BYTES = 4 * 2**20
+#: Largest profiler's trace that is kept, bytes as compressed.
+MAX_TRACE_BYTES = 2**20
 MAX_ATTEMPTS = 3
 
 

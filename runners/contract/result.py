@@ -135,6 +135,7 @@ class ResultDocument(TypedDict):
     benchmarks: list[Timing]
     score: Score | None  # ranked and benchmark modes that passed
     profile: NotRequired[dict[str, Any]]
+    trace: NotRequired[str]  # a profiler's, base64 of gzip; kept apart from the document when it is stored
     launches: NotRequired[list[Launch]]  # of one call, ranked and profile modes; a stranger's word
     work: NotRequired[str]  # "own", "library", or "" where nobody knows
     output: Output

@@ -4,6 +4,7 @@ A running row is fenced by (runner, attempts): a runner that lost its lease can 
 every evaluation gets exactly one verdict, whoever dies when.
 """
 
+import base64
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
@@ -15,7 +16,16 @@ from django.utils import timezone
 
 from runners.contract import progress
 from runners.contract.vocabulary import Mode, Verdict
-from runners.models import Device, Evaluation, EvaluationStatus, Kernel, Lane, Runner, SpecDocument
+from runners.models import (
+    Device,
+    Evaluation,
+    EvaluationStatus,
+    Kernel,
+    Lane,
+    ProfileTrace,
+    Runner,
+    SpecDocument,
+)
 from runners.services.queue import CHECK_QUEUE, ring
 from runners.signals import evaluation_finished, evaluation_progressed
 
@@ -92,14 +102,19 @@ def record_event(*, evaluation: Evaluation, event: Mapping[str, Any]) -> None:
 
 def finish(*, evaluation: Evaluation, result: Mapping[str, Any]) -> bool:
     """Store the verdict of a running evaluation. False when another runner holds it by now."""
+    document = dict(result)
+    trace = document.pop("trace", None)
     with transaction.atomic():
-        return _finish(
+        finished = _finish(
             _held(evaluation),
             verdict=Verdict(result["verdict"]),
             reason=result["reason"],
-            result=dict(result),
+            result=document,
             device_seconds=F("device_seconds") + float(result["device_seconds"]),
         )
+        if finished and trace:
+            ProfileTrace.objects.create(evaluation=evaluation, content=base64.b64decode(trace))
+        return finished
 
 
 def give_back(*, evaluation: Evaluation) -> bool:

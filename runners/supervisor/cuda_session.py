@@ -3,16 +3,17 @@ comparison, while the submission waits.
 """
 
 import secrets
+from typing import Any
 
 import numpy as np
 import torch
 
 from runners.contract.job import DeviceTarget
-from runners.contract.launches import told_launches
 from runners.contract.limits import ModeLimits
 from runners.contract.spec import Case, TaskSpec
 from runners.contract.vocabulary import Verdict
 from runners.harness import cuda_driver
+from runners.supervisor import profiling
 from runners.supervisor.child import Child, Died
 from runners.supervisor.child_session import ChildSession
 from runners.supervisor.clock_cuda import CudaClock
@@ -26,7 +27,6 @@ from runners.supervisor.timing import floor_seconds
 
 _DEVICE = f"cuda:{ORDINAL}"
 _MOST_SLOTS = 8192
-_PROFILE_SECONDS = 60.0  # the profiler itself takes seconds to start
 _FEWEST_SLOTS = 16
 #: Seconds that the fastest kernel's longest batch should last: the hand-shake varies by a tenth of a
 #: millisecond.
@@ -108,7 +108,7 @@ class CudaSession(ChildSession):
             text = f"The GPU has no room for case {case.name}: the submission holds too much of its memory."
             raise Ended(Verdict.RESOURCE_LIMIT, text) from None
 
-    def profile(self, case: Case) -> dict[str, object]:
+    def profile(self, case: Case) -> dict[str, Any]:
         if self.kind != "python":
             return {}
         opened = self.open(case, 2, timed=False)
@@ -117,15 +117,15 @@ class CudaSession(ChildSession):
                 opened.arm([slot])
                 opened.fill(slot, secrets.token_bytes(16))
                 opened.run()
-            answer = self._cuda_clock.request({"do": "profile"}, _PROFILE_SECONDS, "profile", "Profiling")
+            with profiling.trace_memory() as memory:
+                answer = self._cuda_clock.request(
+                    {"do": "profile"}, profiling.SECONDS, "profile", "Profiling", [memory.descriptor]
+                )
+                told = profiling.told(answer, memory)
         except Died as error:
             raise Ended(Verdict.RUNTIME_ERROR, f"The submission {error} under the profiler.") from None
         finally:
             opened.close()
         if answer["event"] == "error":
             raise Ended(Verdict.RUNTIME_ERROR, str(answer.get("text", ""))[:2000])
-        return {
-            "profiler": "torch.profiler",
-            "table": str(answer.get("table", ""))[:40_000],
-            "launches": told_launches(answer.get("launches")),
-        }
+        return told

@@ -1,5 +1,6 @@
 """The stages that run the submission: verify, time, profile. Imports torch, for the oracle."""
 
+import base64
 import hashlib
 import math
 import secrets
@@ -13,6 +14,7 @@ from runners.contract.limits import ModeLimits
 from runners.contract.result import CaseResult, ResultDocument, Score, Timing
 from runners.contract.spec import Case
 from runners.contract.vocabulary import CaseRole, DeviceKind, Mode, Verdict
+from runners.supervisor import profiling
 from runners.supervisor.child import Child
 from runners.supervisor.cpu_session import CpuSession
 from runners.supervisor.disturbance import disturbance
@@ -71,8 +73,6 @@ class Measuring:
             except Ended as error:
                 ended = error
             else:
-                if before:
-                    timing["condition"] = {"before": before, "after": self._session.condition()}
                 self._report_timing(timing)
                 continue
             self._report_timing(
@@ -122,16 +122,24 @@ class Measuring:
         )
         self._report_timing(timing)
         seconds = timing["seconds"]
+        rates = {
+            "bytes_per_s": job.spec.case_bytes(case) / seconds,
+            "flops_per_s": job.spec.case_flops(case) / seconds,
+        }
         seen = self._session.profile(case)
-        launches = seen.pop("launches", None)
+        launches, trace = seen.pop("launches", None), seen.pop("trace", b"")
         self._document["profile"] = {
             "case": case.name,
             "seconds": seconds,
-            "bytes_per_s": job.spec.case_bytes(case) / seconds,
-            "flops_per_s": job.spec.case_flops(case) / seconds,
             "floor_seconds": timing["floor_seconds"],
+            **rates,
+            **profiling.shares(job.spec, job.target.ceilings, rates),
+            "counters": profiling.counters_sentence(job.target),
             **seen,
         }
+        if trace:
+            self._document["profile"]["trace_bytes"] = len(trace)
+            self._document["trace"] = base64.b64encode(trace).decode()
         self._note_launches(launches)
 
     def _seen_launches(self) -> Any:

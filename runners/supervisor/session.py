@@ -4,7 +4,7 @@ verify.py and timing.py know these two protocols only. The CPU's are in cpu_sess
 """
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 from runners.contract.result import OutputError
 from runners.contract.spec import Case
@@ -82,5 +82,7 @@ class DeviceSession(Protocol):
         unknown.
         """
 
-    def profile(self, case: Case) -> dict[str, object]:
-        """What a profiler inside the submission's own process says of one call of ``case``; may be empty."""
+    def profile(self, case: Case) -> dict[str, Any]:
+        """What a profiler inside the submission's own process says of one call of ``case`` (profiling.told);
+        empty for compiled ones, which know no torch.
+        """

@@ -1,5 +1,8 @@
 """Correct kernels pass, in both languages and all modes, with a complete result document."""
 
+import base64
+import gzip
+import json
 from dataclasses import replace
 from statistics import median
 from typing import Any
@@ -81,6 +84,12 @@ def test_profile_mode_reports_rates(evaluate: Evaluate, source: str) -> None:
     profile = document["profile"]
     assert profile["bytes_per_s"] > 0
     assert ("aten::" in profile.get("table", "")) == (source == GOOD_PYTHON)
+    assert profile["memory_share"] is None  # no ceilings were given
+    assert profile["counters"].startswith("Hardware counters are read on GPUs alone")
+    if source == GOOD_PYTHON:
+        trace = json.loads(gzip.decompress(base64.b64decode(document["trace"])))
+        assert any("aten::" in event.get("name", "") for event in trace["traceEvents"])
+        assert len(base64.b64decode(document["trace"])) == profile["trace_bytes"]
 
 
 def test_second_build_of_the_same_source_comes_from_the_cache(evaluate: Evaluate) -> None:

@@ -1,5 +1,7 @@
 """Who may see a submission: every route and role. A source never leaves for those not allowed."""
 
+import base64
+import gzip
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,7 +16,7 @@ from leaderboard.services import submissions as services
 from leaderboard.services import tokens
 
 SECRET = "def kernel(x):\n    return x * 2  # s3cret-marker\n"
-READS = ("", "source/", "result/")
+READS = ("", "source/", "result/", "trace/")
 
 
 @dataclass
@@ -39,12 +41,13 @@ def cast(owner: User, outsider: User, staff: User) -> Cast:
 
 @pytest.fixture
 def private(submit: Callable[..., Submission], finish: Callable[..., Submission], owner: User) -> Submission:
-    return finish(submit(owner, source=SECRET))
+    trace = base64.b64encode(gzip.compress(b"{}")).decode()
+    return finish(submit(owner, source=SECRET), trace=trace)
 
 
 def paths_of(submission: Submission) -> list[str]:
     api = [f"/api/v1/submissions/{submission.pk}/{tail}" for tail in READS]
-    pages = [f"/submissions/{submission.pk}/{tail}" for tail in ("", "live/", "source/")]
+    pages = [f"/submissions/{submission.pk}/{tail}" for tail in ("", "live/", "source/", "trace/")]
     return api + pages
 
 
@@ -54,6 +57,17 @@ def test_owner_and_staff_read_everything(cast: Cast, private: Submission, role: 
     for path in paths_of(private):
         assert client.get(path).status_code == 200, path
     assert "s3cret-marker" in client.get(f"/api/v1/submissions/{private.pk}/source/").json()["source"]
+
+
+def test_a_trace_is_a_file_to_be_saved_and_no_part_of_the_result(cast: Cast, private: Submission) -> None:
+    client = cast.client("owner")
+    for path in (f"/submissions/{private.pk}/trace/", f"/api/v1/submissions/{private.pk}/trace/"):
+        response = client.get(path)
+        assert gzip.decompress(response.content) == b"{}"
+        assert response["Content-Type"] == "application/gzip"
+        assert response["Content-Disposition"].startswith('attachment; filename="double-')
+        assert response["X-Content-Type-Options"] == "nosniff"
+    assert "trace" not in client.get(f"/api/v1/submissions/{private.pk}/result/").json()
 
 
 @pytest.mark.parametrize("role", ["outsider", "anonymous"])

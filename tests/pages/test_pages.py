@@ -117,6 +117,9 @@ def test_a_failed_run_shows_the_case_and_runs_nothing_of_it(
         assert "3</span> of <span" in html
         assert "alert(" in html
         assert HOSTILE not in html
+        assert "What it launched: a library's kernels" in html
+        assert "43.0\u202f% of the measured copy bandwidth" in html
+        assert f'href="/submissions/{submission.pk}/trace/" download' in html
         assert_clean(html)
 
 
@@ -160,7 +163,16 @@ def test_the_board_shows_place_time_and_interval(
 
 
 @pytest.mark.parametrize(
-    "query", ["kernels=mine", "device=none", "version=0", "version=x", "version=²", "version=99999999999", "device=%00"]
+    "query",
+    [
+        "kernels=mine",
+        "device=none",
+        "version=0",
+        "version=x",
+        "version=²",
+        "version=99999999999",
+        "device=%00",
+    ],
 )
 def test_odd_addresses_are_not_found(client: Client, finished: Submission, query: str) -> None:
     assert client.get(f"/tasks/double/?{query}").status_code == 404

@@ -1,6 +1,6 @@
 """Parts of result documents as tables and links."""
 
-from leaderboard.templatetags.reports import cells, column_label, columns, details, facts, linked_log
+from leaderboard.templatetags.reports import cells, column_label, columns, linked_log
 
 
 def ordinary(text: str) -> str:
@@ -31,9 +31,3 @@ def test_occupancies_stand_in_the_order_of_block_sizes() -> None:
     assert names == ["occupancy_limit", "occupancy_128", "occupancy_1024"]
     assert column_label(names[1]) == "Occupancy, 128 threads"
     assert [ordinary(cell) for cell in cells(function, [function])] == ["registers", "100 %", "50.0 %"]
-
-
-def test_a_profile_shows_units_and_keeps_what_is_nested() -> None:
-    profile = {"bytes_per_s": 4.3e9, "seconds": 0.0155, "case": "a", "kernels": [{"name": "f"}], "none": []}
-    assert [ordinary(value) for _, value in facts(profile)] == ["4.300 GB/s", "15.50 ms", "a"]
-    assert details(profile) == [("kernels", [{"name": "f"}])]
