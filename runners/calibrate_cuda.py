@@ -1,12 +1,16 @@
 """Measuring the ceilings of one CUDA device. Run as ``python -m runners.calibrate_cuda`` by calibrate.py."""
 
 import json
+import subprocess
 import sys
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import torch
+
+from runners.harness.cuda_driver import CudaError
+from runners.launch_cost import least_launch_seconds
 
 _COPY_BYTES = 2**30
 _MATMUL_SIZES = {"bfloat16": 8192, "float16": 8192, "float32": 8192, "float64": 4096}
@@ -35,7 +39,17 @@ def measure() -> dict[str, Any]:
         "copy_bytes_per_s": 2 * _COPY_BYTES / copy,
         "flops_per_s": rates,
         "launch_seconds": _best(partial(one.add_, 1), calls=_LAUNCHES),
+        **_least_launch(),
     }
+
+
+def _least_launch() -> dict[str, float]:
+    """``least_launch_seconds``, where it can be measured."""
+    try:
+        return {"least_launch_seconds": least_launch_seconds()}
+    except (CudaError, OSError, subprocess.SubprocessError) as error:
+        sys.stderr.write(f"the least cost of a launch could not be measured: {error}\n")
+        return {}
 
 
 def _best(action: Callable[[], object], calls: int = 1) -> float:

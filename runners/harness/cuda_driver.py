@@ -8,6 +8,7 @@ import ctypes
 import os
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 _OUT_OF_MEMORY = 2
 _POSIX_DESCRIPTOR, _PINNED, _DEVICE, _READ_AND_WRITE = 1, 1, 1, 3
@@ -68,6 +69,11 @@ def call(name: str, *arguments: object) -> None:
     code = getattr(_library(), name)(*arguments)
     if code:
         raise CudaError(name, code)
+
+
+def address(name: str) -> Any:
+    """A function of the driver, for C code to call."""
+    return getattr(_library(), name)
 
 
 def use_device(ordinal: int) -> None:

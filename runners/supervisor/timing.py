@@ -37,6 +37,8 @@ _FIRST_SECONDS, _FIRST_NULLS, _FIRST_CALLS = 5e-3, 3, 2
 #: A time below this share of the roofline floor is not believed: the floor is measured, and caches help a
 #: little.
 _BELIEVABLE = 0.5
+#: Share of the least cost of a launch (launch_cost.py) that no call goes below: hosts clock up and down.
+_LAUNCH_SHARE = 0.8
 #: The device's own events may differ from the clock outside by this share or by this much, seconds.
 _EVENT_SHARE, _EVENT_SECONDS = 0.05, 2e-6
 
@@ -179,8 +181,8 @@ class CaseTimer:
             raise Ended(Verdict.RUNTIME_ERROR, text)
         floor = floor_seconds(self._spec, case, ceilings)
         if floor is not None and found.seconds < _BELIEVABLE * floor:
-            text = f"Case {case.name}: {found.seconds:.3g} s per call is not believed: moving the data or "
-            text += f"doing the arithmetic takes this device {floor:.3g} s at least."
+            text = f"Case {case.name}: {found.seconds:.3g} s per call is not believed: moving the data, "
+            text += f"doing the arithmetic or launching a kernel takes this device {floor:.3g} s at least."
             raise Ended(Verdict.REFUSED, text)
         return {
             "case": case.name,
@@ -211,7 +213,9 @@ def copy_seconds(spec: TaskSpec, case: Case, ceilings: Mapping[str, Any]) -> flo
 
 
 def floor_seconds(spec: TaskSpec, case: Case, ceilings: Mapping[str, Any]) -> float | None:
-    """The roofline: no call takes less than its bytes over the bandwidth and its operations over the rate."""
+    """The roofline: no call takes less than its bytes over the bandwidth, its operations over the rate, or a
+    launch.
+    """
     floors = []
     bandwidth = ceilings.get("copy_bytes_per_s")
     if bandwidth and not case.fits_in_cache:
@@ -219,4 +223,7 @@ def floor_seconds(spec: TaskSpec, case: Case, ceilings: Mapping[str, Any]) -> fl
     rate = (ceilings.get("flops_per_s") or {}).get(spec.flops_dtype)
     if rate:
         floors.append(spec.case_flops(case) / rate)
+    launch = ceilings.get("least_launch_seconds")
+    if launch and case.device_kind == DeviceKind.CUDA:
+        floors.append(_LAUNCH_SHARE * launch)
     return max(floors, default=None)

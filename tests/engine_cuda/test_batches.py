@@ -56,9 +56,9 @@ class _Device:
     def close(self) -> None: ...
 
 
-def _measure(device: _Device, spec: TaskSpec, mode: Mode = Mode.RANKED) -> Timing:
+def _measure(device: _Device, spec: TaskSpec, mode: Mode = Mode.RANKED, **ceilings: float) -> Timing:
     session: Any = device
-    return CaseTimer(session, spec, spec.cases[1], mode, _LIMITS).measure({}, lambda text: None)
+    return CaseTimer(session, spec, spec.cases[1], mode, _LIMITS).measure(ceilings, lambda text: None)
 
 
 @pytest.mark.parametrize(("call", "slots"), [(3e-6, 8000), (58e-6, 180), (225e-6, 46), (4e-3, 46)])
@@ -104,3 +104,11 @@ def test_dawdling_a_little_gains_less_than_the_hand_shake(spec: TaskSpec) -> Non
     timing = _measure(device, spec)
 
     assert timing["seconds"] > 0.98 * true
+
+
+def test_no_call_takes_less_than_a_launch(spec: TaskSpec) -> None:
+    fused = _Device(8000, lambda calls: 5e-6 + calls * 0.1e-6, 0.1e-6)
+    with pytest.raises(Ended, match="launching a kernel"):
+        _measure(fused, spec, least_launch_seconds=2e-6)
+    honest = _measure(_Device(8000, lambda calls: calls * 2.1e-6, 2.1e-6), spec, least_launch_seconds=2e-6)
+    assert honest["floor_seconds"] == pytest.approx(1.6e-6)
