@@ -49,6 +49,8 @@ class GaussianOutlook:
             for history, best in zip(self._histories, self._best, strict=True)
         ]
         self._rows: dict[Settings, tuple[Floats, Floats, float]] = {}
+        # By identity, with the kernel itself, so that no other can take its place.
+        self._known: dict[int, tuple[KernelText, tuple[Floats, Floats, float]]] = {}
         self.scales = self._learn(seed)
 
     def look(self, seen: Sequence[Seen], kernels: Sequence[KernelText]) -> View:
@@ -97,12 +99,18 @@ class GaussianOutlook:
         return sum(column.width for column in self._columns)
 
     def _points(self, kernels: Sequence[KernelText]) -> tuple[Points, Floats]:
-        rows = [self._row(settings_of(kernel.parameters)) for kernel in kernels]
+        rows = [self._row_of(kernel) for kernel in kernels]
         if not rows:
             empty = Points(np.zeros((0, self._width)), np.zeros((0, len(self._histories))))
             return empty, np.zeros(0)
         points = Points(np.stack([row[0] for row in rows]), np.stack([row[1] for row in rows]))
         return points, np.array([row[2] for row in rows])
+
+    def _row_of(self, kernel: KernelText) -> tuple[Floats, Floats, float]:
+        known = self._known.get(id(kernel))
+        if known is None or known[0] is not kernel:
+            known = self._known[id(kernel)] = (kernel, self._row(settings_of(kernel.parameters)))
+        return known[1]
 
     def _row(self, settings: Settings) -> tuple[Floats, Floats, float]:
         """(settings as numbers, octaves elsewhere, share of devices on which it failed)."""

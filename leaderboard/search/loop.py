@@ -58,18 +58,18 @@ def step(
         return Generation(state.generations, ())
     view = outlook.look(state.seen(), kernels)
     audited = [state.candidates[digest].audited for digest in waiting] + audits
-    decisions = sieve.sieve(view, state.incumbent, slots, plan, audited)
-    old, fresh = decisions[: len(waiting)], decisions[len(waiting) :]
+    sieved = sieve.sieve(view, state.incumbent, slots, plan, audited)
+    first = len(waiting)
     return Generation(
         state.generations,
         tuple(
-            Candidate(proposal, island, state.generations, audit, decision)
-            for (proposal, island), audit, decision in zip(proposals, audits, fresh, strict=True)
+            Candidate(proposal, island, state.generations, audit, sieved.decision(first + place))
+            for place, ((proposal, island), audit) in enumerate(zip(proposals, audits, strict=True))
         ),
         {
-            digest: decision
-            for digest, decision in zip(waiting, old, strict=True)
-            if _differs(decision, state.candidates[digest].decision)
+            digest: sieved.decision(place)
+            for place, digest in enumerate(waiting)
+            if place in sieved.chosen or sieved.actions[place] != state.candidates[digest].decision.action
         },
     )
 
@@ -97,7 +97,3 @@ def _propose(
             known.add(proposal.digest)
             found.append((proposal, island))
     return found
-
-
-def _differs(new: Decision, old: Decision) -> bool:
-    return new.chosen or new.action != old.action

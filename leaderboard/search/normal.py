@@ -4,17 +4,16 @@ import math
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtr
 
 Floats = NDArray[np.float64]
-
-_erf = np.vectorize(math.erf, otypes=[np.float64])
 
 
 def p_below(mean: Floats, spread: Floats, bound: float) -> Floats:
     """P(x < bound)."""
     if math.isinf(bound):
         return np.full(len(mean), 1.0 if bound > 0 else 0.0)
-    shares: Floats = 0.5 * (1.0 + _erf((bound - mean) / (np.maximum(spread, 1e-9) * math.sqrt(2))))
+    shares: Floats = ndtr((bound - mean) / np.maximum(spread, 1e-9))
     return shares
 
 

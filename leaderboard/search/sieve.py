@@ -41,104 +41,104 @@ def measure_all(count: int, slots: int, reason: str) -> list[Decision]:
     return [Decision(Action.MEASURE, place < slots, reason) for place in range(count)]
 
 
-def sieve(view: View, incumbent: float, slots: int, plan: Plan, audited: Sequence[bool]) -> list[Decision]:
+@dataclass(frozen=True)
+class Sieved:
+    """What became of each kernel of a view. Sentences are made when somebody asks: thousands may wait."""
+
+    view: View
+    slots: int
+    policy: Policy
+    actions: list[Action]
+    chosen: frozenset[int]
+    p_better: Floats
+    gains: Floats
+
+    def decision(self, place: int) -> Decision:
+        gain = float(self.gains[place])
+        return Decision(
+            self.actions[place],
+            place in self.chosen,
+            self._reason(place),
+            float(self.view.mean[place]),
+            float(self.view.spread[place]),
+            float(self.view.p_works[place]),
+            float(self.p_better[place]),
+            gain if np.isfinite(gain) else None,
+        )
+
+    def _reason(self, place: int) -> str:
+        if self.policy == Policy.TOPK:
+            return (
+                f"Among the {self.slots} that look fastest."
+                if place in self.chosen
+                else "Others look faster."
+            )
+        beats = f"beats the incumbent with probability {self.p_better[place]:.1%}"
+        if self.actions[place] == Action.AUDIT:
+            return f"Drawn for an audit; it {beats} only."
+        if self.actions[place] == Action.SKIP:
+            return f"It {beats} only."
+        if self.actions[place] == Action.MEASURE:
+            return f"It {beats}."
+        return f"Not sure enough: it {beats}."
+
+
+def sieve(view: View, incumbent: float, slots: int, plan: Plan, audited: Sequence[bool]) -> Sieved:
     """One decision for each kernel of ``view``.
 
     ``incumbent`` is the best log2 seconds measured so far, infinite before there is one; ``audited`` says
     which kernels were drawn to be measured even if they are to be skipped.
     """
+    p_better = p_below(view.mean, view.spread, incumbent)
+    gains = expected_gain(view.mean, view.spread, incumbent) * view.p_works
     if plan.policy == Policy.TOPK:
-        return _fastest(view, incumbent, slots)
-    p_better = p_below(view.mean, view.spread, incumbent)
+        chosen = frozenset(np.argsort(_worth(view), kind="stable")[:slots].tolist())
+        actions = [Action.MEASURE if place in chosen else Action.SKIP for place in range(len(p_better))]
+        return Sieved(view, slots, plan.policy, actions, chosen, p_better, gains)
     actions = _actions(view, p_better, plan, audited)
-    gains, chosen = _choose(view, incumbent, slots, actions)
-    return [
-        _decision(view, place, actions[place], place in chosen, float(p_better[place]), float(gains[place]))
-        for place in range(len(actions))
-    ]
-
-
-def _fastest(view: View, incumbent: float, slots: int) -> list[Decision]:
-    order = np.argsort(view.mean - np.log2(np.maximum(view.p_works, 1e-3)), kind="stable")
-    chosen = set(order[:slots].tolist())
-    p_better = p_below(view.mean, view.spread, incumbent)
-    return [
-        Decision(
-            Action.MEASURE if place in chosen else Action.SKIP,
-            place in chosen,
-            f"Among the {slots} that look fastest." if place in chosen else "Others look faster.",
-            float(view.mean[place]),
-            float(view.spread[place]),
-            float(view.p_works[place]),
-            float(p_better[place]),
-        )
-        for place in range(len(view.mean))
-    ]
+    chosen = _choose(view, gains, incumbent, slots, actions)
+    for place in chosen:
+        if actions[place] == Action.SKIP:
+            actions[place] = Action.DEFER  # nothing likelier was left
+    return Sieved(view, slots, plan.policy, actions, chosen, p_better, gains)
 
 
 def _actions(view: View, p_better: Floats, plan: Plan, audited: Sequence[bool]) -> list[Action]:
     rules = plan.rules
+    skipped = (p_better <= rules.unguaranteed_skip) | (view.p_works < rules.least_p_correct)
+    likely = p_better >= rules.likely
     return [
-        (Action.AUDIT if audited[place] else Action.SKIP)
-        if p_better[place] <= rules.unguaranteed_skip or view.p_works[place] < rules.least_p_correct
-        else Action.MEASURE
-        if p_better[place] >= rules.likely
-        else Action.DEFER
-        for place in range(len(p_better))
+        (Action.AUDIT if drawn else Action.SKIP) if skip else Action.MEASURE if sure else Action.DEFER
+        for skip, sure, drawn in zip(skipped.tolist(), likely.tolist(), audited, strict=True)
     ]
 
 
-def _choose(view: View, incumbent: float, slots: int, actions: list[Action]) -> tuple[Floats, set[int]]:
-    """(expected gain of each, those to measure): audits first, then by gain, each believed once chosen.
+def _choose(view: View, gains: Floats, incumbent: float, slots: int, actions: list[Action]) -> frozenset[int]:
+    """Audits first, then by gain, each kernel believed once it is chosen.
 
     Audits are few, and would otherwise wait for ever behind better kernels. When fewer are worth it than
     there are slots, the least unlikely of the others fill them: measurements left over win nothing.
     """
-    gains = expected_gain(view.mean, view.spread, incumbent) * view.p_works
-    first = gains.copy()
-    chosen = [place for place, action in enumerate(actions) if action == Action.AUDIT][:slots]
-    skipped = np.array([action == Action.SKIP for action in actions])
+    audits = [place for place, action in enumerate(actions) if action == Action.AUDIT]
+    chosen = audits[:slots]
+    left = np.ones(len(actions), dtype=bool)
+    left[chosen] = False
+    worth = np.array([action != Action.SKIP for action in actions], dtype=bool)
     while len(chosen) < min(slots, len(actions)):
-        open_ = np.ones(len(actions), dtype=bool)
-        open_[chosen] = False
-        worth = open_ & ~skipped
-        open_ = worth if worth.any() else open_
-        if np.isfinite(incumbent):
-            rank = np.where(open_, gains, -np.inf)
-            # All gains may be nothing at all; then the likeliest order decides.
-            place = int(np.argmax(rank)) if rank.max() > 1e-12 else int(np.argmin(_hidden(view, open_)))
-        else:
-            place = int(np.argmin(_hidden(view, open_)))
+        open_ = left & worth if (left & worth).any() else left
+        rank = np.where(open_, gains, -np.inf)
+        if np.isfinite(incumbent) and rank.max() > 1e-12:
+            place = int(np.argmax(rank))
+        else:  # nothing to improve on yet, or no gain at all in sight
+            place = int(np.argmin(np.where(open_, _worth(view), np.inf)))
         chosen.append(place)
+        left[place] = False
         view = view.believing(place)
         gains = expected_gain(view.mean, view.spread, incumbent) * view.p_works
-    return first, set(chosen)
+    return frozenset(chosen)
 
 
-def _hidden(view: View, open_: NDArray[np.bool_]) -> Floats:
-    hidden: Floats = np.where(open_, view.mean - np.log2(np.maximum(view.p_works, 1e-3)), np.inf)
-    return hidden
-
-
-def _decision(view: View, place: int, action: Action, chosen: bool, p_better: float, gain: float) -> Decision:
-    beats = f"beats the incumbent with probability {p_better:.1%}"
-    if action == Action.SKIP and chosen:
-        action, reason = Action.DEFER, f"Nothing likelier is left: it {beats}."
-    elif action == Action.AUDIT:
-        reason = f"Drawn for an audit; it {beats} only."
-    elif action == Action.SKIP:
-        reason = f"It {beats} only."
-    elif action == Action.MEASURE:
-        reason = f"It {beats}."
-    else:
-        reason = f"Not sure enough: it {beats}."
-    return Decision(
-        action,
-        chosen,
-        reason,
-        float(view.mean[place]),
-        float(view.spread[place]),
-        float(view.p_works[place]),
-        p_better,
-        gain if np.isfinite(gain) else None,
-    )
+def _worth(view: View) -> Floats:
+    """log2 seconds, what will hardly work counted as slower: smaller is better."""
+    worth: Floats = view.mean - np.log2(np.maximum(view.p_works, 1e-3))
+    return worth

@@ -8,13 +8,19 @@ import pytest
 from leaderboard.search.normal import expected_gain, p_below
 from leaderboard.search.outlook import View
 from leaderboard.search.plan import Plan
-from leaderboard.search.sieve import sieve
+from leaderboard.search.sieve import Decision, sieve
 from surrogate.contract import bins
 from surrogate.contract.forecast import Forecast
 from surrogate.policy import Action, Rules, Situation, decide
 from surrogate.risk import Scope
 
 PLAN = Plan(rules=Rules(audit_rate=0.0))
+
+
+def decide_all(some: View, incumbent: float, slots: int, audited: list[bool] | None = None) -> list[Decision]:
+    count = len(some.mean)
+    sieved = sieve(some, incumbent, slots, PLAN, audited or [False] * count)
+    return [sieved.decision(place) for place in range(count)]
 
 
 def view(*forecasts: tuple[float, float]) -> View:
@@ -31,31 +37,31 @@ def test_one_kernel_gets_the_policys_own_decision(mean: float, spread: float) ->
     forecast = Forecast.of(bins.normal(-mean, spread), forecaster="f", version="1")
     situation = Situation(1.0, 1.0, 100.0, Scope("f", "1", "d", "t"))
     wanted = decide(forecast, situation, PLAN.rules, draw=0.5)
-    found = sieve(view((mean, spread)), 0.0, 0, PLAN, [False])[0]
+    found = decide_all(view((mean, spread)), 0.0, 0)[0]
     assert found.action == wanted.action
     assert found.p_better == pytest.approx(wanted.p_better, abs=0.03)
 
 
 def test_a_sure_loser_is_skipped_and_an_unsure_one_deferred() -> None:
-    decisions = sieve(view((3.0, 0.3), (0.3, 0.4), (-0.4, 0.2)), 0.0, 1, PLAN, [False] * 3)
+    decisions = decide_all(view((3.0, 0.3), (0.3, 0.4), (-0.4, 0.2)), 0.0, 1)
     assert [item.action for item in decisions] == [Action.SKIP, Action.DEFER, Action.MEASURE]
     assert [item.chosen for item in decisions] == [False, False, True]
 
 
 def test_an_audited_loser_is_measured() -> None:
-    decisions = sieve(view((3.0, 0.3), (-0.4, 0.2)), 0.0, 2, PLAN, [True, False])
+    decisions = decide_all(view((3.0, 0.3), (-0.4, 0.2)), 0.0, 2, [True, False])
     assert [item.action for item in decisions] == [Action.AUDIT, Action.MEASURE]
     assert all(item.chosen for item in decisions)
 
 
 def test_left_over_slots_go_to_the_least_unlikely() -> None:
-    decisions = sieve(view((5.0, 0.3), (3.0, 0.3)), 0.0, 1, PLAN, [False, False])
+    decisions = decide_all(view((5.0, 0.3), (3.0, 0.3)), 0.0, 1)
     assert [item.chosen for item in decisions] == [False, True]
     assert decisions[1].action == Action.DEFER
 
 
 def test_before_anything_is_measured_the_fastest_looking_go_first() -> None:
-    decisions = sieve(view((1.0, 2.0), (-1.0, 2.0), (0.0, 2.0)), math.inf, 2, PLAN, [False] * 3)
+    decisions = decide_all(view((1.0, 2.0), (-1.0, 2.0), (0.0, 2.0)), math.inf, 2)
     assert [item.chosen for item in decisions] == [False, True, True]
 
 
@@ -65,14 +71,14 @@ def test_of_twins_only_one_is_measured() -> None:
     twins = View(
         np.array([-0.1, -0.1, 0.1]), np.full(3, 0.5), np.ones(3), lambda index: covariance[index].copy()
     )
-    decisions = sieve(twins, 0.0, 2, PLAN, [False] * 3)
+    decisions = decide_all(twins, 0.0, 2)
     assert [item.chosen for item in decisions].count(True) == 2
     assert decisions[2].chosen
 
 
 def test_a_kernel_that_will_hardly_work_is_worth_less() -> None:
     unsure = View(np.array([-0.5, -0.4]), np.full(2, 0.2), np.array([0.05, 0.95]))
-    decisions = sieve(unsure, 0.0, 1, PLAN, [False, False])
+    decisions = decide_all(unsure, 0.0, 1)
     assert [item.chosen for item in decisions] == [False, True]
 
 
