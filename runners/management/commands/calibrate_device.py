@@ -5,6 +5,7 @@ the device with their date and the digest of the environment.
 """
 
 from argparse import ArgumentParser
+from dataclasses import replace
 from typing import Any
 
 from django.conf import settings
@@ -50,7 +51,7 @@ class Command(BaseCommand):
                 self._show_ceilings(ceilings)
                 if runs:
                     noise = measure_noise(
-                        target,
+                        replace(target, ceilings=ceilings),
                         runs=runs,
                         data_dir=settings.DATA_DIR / "engine",
                         required_tier=required_tier(Mode.RANKED),
