@@ -73,6 +73,13 @@ class SubmissionOut(serializers.Serializer[Submission]):
     score = ScoreOut(allow_null=True, default=None)
 
 
+class FindingOut(serializers.Serializer[object]):
+    rule = serializers.CharField()
+    line = serializers.IntegerField()
+    message = serializers.CharField()
+    refuses = serializers.BooleanField(help_text="Whether the task forbids it.")
+
+
 class QueuePlaceOut(serializers.Serializer[object]):
     position = serializers.IntegerField(help_text="1 = next.")
     wait_seconds = serializers.FloatField()
@@ -81,6 +88,15 @@ class QueuePlaceOut(serializers.Serializer[object]):
 class SubmissionDetailOut(SubmissionOut):
     seq = serializers.IntegerField(source="evaluation.seq", help_text="Grows with every change.")
     progress = serializers.JSONField(source="evaluation.progress", help_text="Stages and cases so far.")
+    findings = FindingOut(
+        many=True, source="evaluation.result.findings", default=list, help_text="Of the static screening."
+    )
+    kernels = serializers.ChoiceField(
+        choices.WORK,
+        source="evaluation.result.work",
+        default="",
+        help_text="Whose kernels ran: its own or a library's; empty where nobody knows.",
+    )
     queue = serializers.SerializerMethodField()
     standing_reason = serializers.SerializerMethodField(
         help_text="Why the score is held or withdrawn; empty for all but the owner and staff."

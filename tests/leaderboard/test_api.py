@@ -62,10 +62,13 @@ def test_a_submission_from_entering_to_its_result(
     assert created.status_code == 201
     body = created.json()
     assert (body["status"], body["queue"]["position"], body["score"]) == ("queued", 1, None)
+    assert (body["findings"], body["kernels"]) == ([], "")
     assert created["Location"] == f"/api/v1/submissions/{body['id']}/"
     assert as_owner.get(f"{created['Location']}result/").json()["error"]["code"] == "no_result"
-    finish(Submission.objects.get(), 2e-3)
+    finding = {"rule": "thread_use", "line": 3, "message": "uses threading", "refuses": False}
+    finish(Submission.objects.get(), 2e-3, findings=[finding], work="library")
     read = as_owner.get(created["Location"]).json()
+    assert (read["findings"], read["kernels"]) == ([finding], "library")
     assert (read["status"], read["verdict"], read["queue"]) == ("finished", Verdict.PASSED, None)
     assert read["score"]["seconds"] == 2e-3
     assert as_owner.get(f"{created['Location']}result/").json()["device_seconds"] == 12.5
@@ -76,7 +79,7 @@ def test_a_submission_from_entering_to_its_result(
         (1, "owner", body["id"])
     ]
     assert board["rows"][0]["cases"]["cpu-benchmark-1000"]["seconds"] == 2e-3
-    assert board["rows"][0]["kernels"] == ""
+    assert board["rows"][0]["kernels"] == "library"
     narrowed = as_owner.get("/api/v1/tasks/double/board/?device=cpu-test&kernels=own").json()
     assert (narrowed["kernels"], narrowed["rows"]) == ("own", [])
     assert as_owner.get("/api/v1/tasks/double/history/?device=cpu-test").json()[0]["seconds"] == 2e-3
