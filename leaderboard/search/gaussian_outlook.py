@@ -34,7 +34,7 @@ class GaussianOutlook:
     version = "1"
 
     def __init__(self, grid: Grid, histories: Sequence[History] = (), *, seed: int = 0) -> None:
-        self._columns = [_Column(name, values) for name, values in grid.parameters.items()]
+        self._columns = [_Column(name, values) for name, values in grid.parameters.items() if len(values) > 1]
         self._histories = [
             history
             for history in histories

@@ -12,7 +12,7 @@ from django.core.management.base import BaseCommand, CommandError
 from leaderboard.search.generators.recorded import load_pool
 from leaderboard.search.plan import MOST_MULTIPLE, Plan, Policy
 from leaderboard.search.replay import Arena, Replayed
-from leaderboard.search.scoring import best_so_far, interval, performance, random_baseline
+from leaderboard.search.scoring import best_so_far, performance, random_baseline
 from surrogate.datasets.record import DatasetError
 from surrogate.management.commands.evaluate_surrogate import machine, rounded
 
@@ -53,7 +53,7 @@ class Command(BaseCommand):
             arms = list(_arms(options))
         except (DatasetError, ValueError) as error:
             raise CommandError(str(error)) from error
-        results: dict[str, list[dict[str, Any]]] = {}
+        results: dict[str, dict[str, dict[str, Any]]] = {}
         for pool in pools:
             if options["only"] and pool.device not in options["only"]:
                 continue
@@ -61,21 +61,25 @@ class Command(BaseCommand):
             arena = Arena(pool, others, recall=options["recall"])
             for name, plan in arms:
                 found = _replay(arena, plan, options["measurements"], options["seeds"])
-                results.setdefault(name, []).append(found)
+                results.setdefault(pool.device, {})[name] = found
                 self.stderr.write(f"{pool.device} {name}: {_line(found)}")
         document = {
             "command": _command(options),
             "machine": machine(),
-            "value": "best found ÷ optimum: mean, median and 95 % interval of the mean over seeds; score: "
-            "mean over 1 … n measurements of (baseline − best) ÷ (baseline − optimum), baseline the expected "
-            "best of as many random draws",
-            "arms": {name: _summary(found) for name, found in results.items()},
+            "value": "after n measurements, one number a seed: best found ÷ optimum, and the score, the mean "
+            "over 1 … n of (baseline − best) ÷ (baseline − optimum); baseline: the expected best of as many "
+            "random draws; a failing setting costs a measurement",
+            "pools": {
+                device: {name: _numbers(found) for name, found in arms_of.items()}
+                for device, arms_of in results.items()
+            },
         }
         if options["json"]:
             self.stdout.write(json.dumps(rounded(document), indent=1))
         else:
-            for name, found in results.items():
-                self.stdout.write(f"{name}: {_line(_mean(found))}")
+            for name, _ in arms:
+                mean = _mean([found[name] for found in results.values()])
+                self.stdout.write(f"{name}: {_line(mean)}")
 
 
 def _arms(options: dict[str, Any]) -> list[tuple[str, Plan]]:
@@ -122,28 +126,19 @@ def _curve(run: Replayed, worst: float, measurements: int) -> Any:
     return np.concatenate([curve, np.full(measurements - len(curve), curve[-1])])
 
 
-def _summary(found: list[dict[str, Any]]) -> dict[str, Any]:
-    devices = {item["device"]: _numbers([item]) for item in found}
-    return {"mean of the pools": _numbers(found), "pools": devices}
-
-
-def _numbers(found: list[dict[str, Any]]) -> dict[str, Any]:
-    measurements = found[0]["ratios"].shape[1]
-    numbers: dict[str, Any] = {}
-    for count in [item for item in _CHECKPOINTS if item < measurements] + [measurements]:
-        ratios = np.stack([item["ratios"][:, count - 1] for item in found])
-        scores = np.stack([item["scores"][:, :count].mean(axis=1) for item in found])
-        numbers[f"after {count}"] = {
-            "found_over_optimum": float(ratios.mean()),
-            "interval": list(interval(ratios)),
-            "median": float(np.median(ratios, axis=1).mean()),
-            "within_10_percent": float((ratios <= 1.1).mean()),
-            "random_draws": float(np.mean([item["baseline"][count - 1] for item in found])),
-            "score": float(scores.mean()),
-            "score_interval": list(interval(scores)),
+def _numbers(found: dict[str, Any]) -> dict[str, Any]:
+    """Lists hold one number per seed, so that several runs of this command can be put together."""
+    measurements = found["ratios"].shape[1]
+    numbers: dict[str, Any] = {
+        str(count): {
+            "found_over_optimum": found["ratios"][:, count - 1].tolist(),
+            "score": found["scores"][:, :count].mean(axis=1).tolist(),
+            "random_draws": float(found["baseline"][count - 1]),
         }
+        for count in [item for item in _CHECKPOINTS if item < measurements] + [measurements]
+    }
     for key in ("considered", "audits", "failed", "skipped", "skipped_better", "seconds_per_search"):
-        numbers[key] = float(np.mean([item[key] for item in found]))
+        numbers[key] = found[key]
     return numbers
 
 
