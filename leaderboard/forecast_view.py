@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from surrogate.contract.forecast import UNCALIBRATED, Forecast
+from surrogate.policy import Action
 
 #: Share of a scale left free at both of its ends.
 _MARGIN = 0.06
@@ -43,6 +44,7 @@ class ForecastView:
     outcomes: int | None = None  # measured kernels behind the calibration
     forecaster: str = ""
     rationale: str = ""
+    policy: str = ""  # what a search would have done
     chances: Sequence[Chance] = field(default_factory=tuple)
     measured: float | None = None
     band_start: float = 0.0
@@ -61,6 +63,15 @@ class ForecastView:
         return self.measured / self.seconds if self.measured and self.seconds else None
 
 
+#: What the policy says of a kernel, as a page tells it.
+POLICY_WORDS = {
+    Action.MEASURE: "A search would measure it at once.",
+    Action.DEFER: "A search would be unsure and leave it to the device.",
+    Action.AUDIT: "A search would skip it, save for an audit drawn at random.",
+    Action.SKIP: "A search would skip it.",
+}
+
+
 def abstention_view(message: str) -> ForecastView:
     return ForecastView(message=message)
 
@@ -72,8 +83,9 @@ def view_of(
     *,
     measured: float | None = None,
     outcomes: int | None = None,
+    action: str = "",
 ) -> ForecastView:
-    """``forecast`` over an anchor that takes ``anchor_seconds``."""
+    """``forecast`` over an anchor that takes ``anchor_seconds``; ``action`` is what the policy said."""
     seconds, low, high = forecast.seconds(anchor_seconds)
     times = [low, high, seconds, *(rival.seconds for rival in rivals)]
     scale = _Scale([*times, measured] if measured else times)
@@ -87,6 +99,7 @@ def view_of(
         outcomes=outcomes,
         forecaster=forecast.forecaster,
         rationale=forecast.rationale,
+        policy=POLICY_WORDS[Action(action)] if action else "",
         chances=[
             Chance(rival, forecast.p_faster_than(anchor_seconds / rival.seconds), scale(rival.seconds))
             for rival in rivals

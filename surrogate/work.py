@@ -7,6 +7,7 @@ from typing import Any
 
 from asgiref.sync import async_to_sync
 from channels.layers import get_channel_layer
+from django.db import InterfaceError, OperationalError
 
 from runners.models import Device, Evaluation, EvaluationStatus, SpecDocument
 from runners.services.evaluations import note_change
@@ -21,6 +22,7 @@ from surrogate.services.answers import Given
 
 logger = logging.getLogger(__name__)
 
+FAILED = "The forecasters failed; the operator finds the reason in the log."
 NO_ANCHOR = "Nothing is measured here yet that a forecast could be relative to."
 #: The version of answers that no forecaster was asked for.
 NOT_ASKED = "not asked"
@@ -70,6 +72,15 @@ def answer_question(desk: Desk, question: Question) -> None:
     elif is_measured(evaluation):
         given = {SHOWN: answers.abstained(SHOWN, NOT_ASKED, AbstentionReason.TIMEOUT, answers.TOO_LATE)}
     else:
+        given = _answers(desk, evaluation, anchor)
+    if answers.close(question=question, answers=given, shown=SHOWN, anchor=anchor):
+        note_change(evaluation=evaluation)
+
+
+def _answers(desk: Desk, evaluation: Evaluation, anchor: Anchor) -> dict[str, Given]:
+    """What the desk says; an abstention where it fails, for a question that cannot be answered must not be
+    asked again and again before all others."""
+    try:
         request = request_for(
             language=evaluation.kernel.language,
             source=evaluation.kernel.source,
@@ -77,9 +88,12 @@ def answer_question(desk: Desk, question: Question) -> None:
             device=evaluation.device,
             anchor=anchor,
         )
-        given = desk.answers(request, evaluation.device, should_stop=lambda: is_measured(evaluation))
-    if answers.close(question=question, answers=given, shown=SHOWN, anchor=anchor):
-        note_change(evaluation=evaluation)
+        return desk.answers(request, evaluation.device, should_stop=lambda: is_measured(evaluation))
+    except (OperationalError, InterfaceError):
+        raise  # the database is away; the question waits
+    except Exception:
+        logger.exception("evaluation %s cannot be forecast", evaluation.pk)
+        return {SHOWN: answers.abstained(SHOWN, NOT_ASKED, AbstentionReason.UNAVAILABLE, FAILED)}
 
 
 def is_measured(evaluation: Evaluation) -> bool:

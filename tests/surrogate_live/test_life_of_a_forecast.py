@@ -157,6 +157,23 @@ def test_a_forecaster_that_raises_takes_nobody_with_it(
     assert broken.abstention == AbstentionReason.UNAVAILABLE
 
 
+def test_a_question_that_cannot_be_answered_does_not_stop_the_others(
+    submit: Submit, owner: User, anchor: Anchor, desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = submit(owner), submit(owner, source="def kernel(x):\n    return x + x\n")
+    ask = desk.answers
+
+    def answers(request: Any, *rest: Any, **more: Any) -> Any:
+        if request.kernel.source == first.kernel.source:
+            raise RecursionError("too deep")
+        return ask(request, *rest, **more)
+
+    monkeypatch.setattr(desk, "answers", answers)
+    work_round(desk)
+    assert shown(first).abstention == AbstentionReason.UNAVAILABLE
+    assert shown(second).document is not None
+
+
 def test_the_desk_learns_when_enough_was_measured(
     submit: Submit, finish: Finish, owner: User, anchor: Anchor, desk: Desk
 ) -> None:
