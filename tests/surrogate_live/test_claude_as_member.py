@@ -1,0 +1,61 @@
+"""Claude among the forecasters: its answer, tokens and money stand in the database."""
+
+from collections.abc import Callable
+from decimal import Decimal
+
+import pytest
+from django.contrib.auth.models import User
+
+from leaderboard.models import Baseline, Submission
+from leaderboard.services import baselines
+from runners.models import Device, Runner
+from surrogate.contract import bins
+from surrogate.contract.forecast import AbstentionReason
+from surrogate.desk import SHOWN, Desk
+from surrogate.forecasters.anthropic import AnthropicForecaster
+from surrogate.llm.config import Config
+from surrogate.models import Forecast, SpendDay
+from surrogate.services.spending import DatabaseLedger
+from surrogate.work import work_round
+from tests.fake_claude import FakeClaude, answer
+from tests.leaderboard.conftest import finish_evaluation, result_document
+
+# The ledger writes from threads of its own, which see only what is committed.
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def test_its_forecast_is_paid_for_from_the_days_money_and_then_refused(
+    submit: Callable[..., Submission], owner: User, device: Device, runner: Runner
+) -> None:
+    baselines.enqueue_missing(device)
+    eager = Submission.objects.get(baseline=Baseline.EAGER)
+    finish_evaluation(runner, eager.evaluation, result_document(4e-3))
+    masses = {letter: 0.9 if letter == "J" else 0.005 for letter in bins.LETTERS}
+    said = {"rationale": "Memory sets the pace.", "probabilities": masses, "p_correct": 0.9}
+    desk = Desk()
+    with FakeClaude() as server:
+        server.script(answer(said))
+        config = Config(api_key="test-key", base_url=server.url, models=("claude-haiku-5-5",))
+        ledger = DatabaseLedger(Decimal(1))
+        desk.add("anthropic", AnthropicForecaster(config, ledger, deadline=20))
+        submit(owner)
+        work_round(desk)
+        row = Forecast.objects.get(forecaster__name="anthropic")
+        assert row.document is not None
+        assert row.document["rationale"] == "Memory sets the pace."
+        assert row.tokens > 0
+        spend = SpendDay.objects.get()
+        assert spend.reserved_usd == 0
+        assert spend.spent_usd - row.cost_usd <= Decimal("0.000001")  # the ledger rounds up
+        assert row.cost_usd > 0
+        shown = Forecast.objects.get(is_shown=True)
+        assert shown.cost_usd == row.cost_usd  # the ensemble asked nobody else
+
+        ledger.limit = spend.spent_usd
+        submit(owner, source="def kernel(x):\n    return x + x\n")
+        work_round(desk)
+        assert len(server.bodies) == 1  # refused before it was sent
+    refused = Forecast.objects.get(forecaster__name="anthropic", abstention=AbstentionReason.OVER_BUDGET)
+    assert "only $0.0000 is left" in refused.message
+    others = refused.question.forecasts.get(forecaster__name=SHOWN)
+    assert others.document is not None
