@@ -156,13 +156,13 @@ def _constraints(
     sides = []
     for text in declared:
         left, relation, right = str(text).partition("<=")
+        if not relation:
+            raise CatalogError(f"{path}: constraints: {text!r} is no comparison by <=")
         try:
             evaluate(left.strip(), numbers)
             evaluate(right.strip(), numbers)
         except ExpressionError as error:
             raise CatalogError(f"{path}: constraints: {text!r}: {error}") from error
-        if not relation:
-            raise CatalogError(f"{path}: constraints: {text!r} is no comparison by <=")
         sides.append((left.strip(), right.strip()))
     return sides
 
