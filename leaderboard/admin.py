@@ -24,7 +24,7 @@ from leaderboard.models import (
     TaskVersion,
 )
 from leaderboard.services import reviews
-from runners.models import Device, Evaluation, Kernel, Runner, SpecDocument
+from runners.models import Device, Evaluation, Kernel, ProfileTrace, Runner, SpecDocument
 from runners.services import devices
 
 
@@ -274,6 +274,18 @@ class EvaluationAdmin(ReadOnlyAdmin):
     list_filter = ["status", "verdict", "mode", "device", "lane"]
     list_select_related = ["device"]
     search_fields = ["id", "kernel__digest"]
+
+
+@admin.register(ProfileTrace)
+class ProfileTraceAdmin(ReadOnlyAdmin):
+    """A stranger's bytes: listed and deleted here, downloaded from the run's page, never shown."""
+
+    big_columns = ("content",)
+    exclude = ["content"]
+    list_display = ["evaluation"]
+
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return admin.ModelAdmin.has_delete_permission(self, request, obj)
 
 
 @admin.register(Kernel)

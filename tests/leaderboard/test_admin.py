@@ -1,5 +1,6 @@
 """The admin shows every model, lets budgets be changed, and measured rows be looked at only."""
 
+import base64
 from collections.abc import Callable
 from typing import Any
 
@@ -31,7 +32,7 @@ def chief(db: None, settings: Any) -> Client:
 def everything(
     submit: Callable[..., Submission], finish: Callable[..., Submission], owner: User, device: Device
 ) -> None:
-    finish(submit(owner))
+    finish(submit(owner), trace=base64.b64encode(b"a trace").decode())
     submit(owner)
     tokens.create(user=owner, name="laptop", scopes=["read"])
     Allowance.objects.create(user=owner, device=device, seconds_per_day=5)
