@@ -44,15 +44,19 @@ class LocalSearch:
         self._generator = self.template.generator()
         self.stop_reason = ""
 
-    def run(self, measurements: int) -> None:
+    def run(self, measurements: int, device_seconds: float = math.inf) -> None:
         """Measure the starter, then search until as many kernels were measured, the starter among them.
 
-        Raises SearchStopped when the engine fails again and again.
+        No evaluation is begun once ``device_seconds`` were used. Raises SearchStopped when the engine fails
+        again and again.
         """
         generation = loop.opening(self._starter())
         while True:
             self.state.consider(generation)
             for digest in generation.chosen:
+                if sum(row["device_seconds"] for row in self.rows) >= device_seconds:
+                    self.stop_reason = "The device seconds are used up."
+                    return
                 self._measure(self.state.candidates[digest])
             left = measurements - len(self.state.outcomes)
             if left <= 0:

@@ -55,12 +55,13 @@ class Scales:
 
     def to_vector(self) -> Floats:
         head = (self.weight, self.local, self.warp, self.warp_length, self.noise)
-        return np.log(np.array(head + self.lengths))
+        logs: Floats = np.log(np.array(head + self.lengths))
+        return logs
 
     @classmethod
     def from_vector(cls, logs: Floats) -> "Scales":
-        values = np.exp(logs).tolist()
-        return cls(*values[:5], tuple(values[5:]))
+        weight, local, warp, warp_length, noise, *lengths = np.exp(logs).tolist()
+        return cls(weight, local, warp, warp_length, noise, tuple(lengths))
 
 
 def likeness(left: Floats, right: Floats, lengths: Floats | float) -> Floats:

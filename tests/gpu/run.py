@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from tests.gpu import agreement, catalogue, cheats, faults, latency, machine, repeats, site
+from tests.gpu import agreement, catalogue, cheats, faults, latency, machine, repeats, search, site
 
 PHASES: Mapping[str, Callable[[], dict[str, Any]]] = {
     "machine": machine.describe,
@@ -28,6 +28,7 @@ PHASES: Mapping[str, Callable[[], dict[str, Any]]] = {
     "load_inline": latency.run_load_inline,
     "cheat_suite": cheats.run,
     "site": site.run,
+    "search": search.run,
 }
 #: Worth their time on a machine where nothing works.
 _DIAGNOSES = ("machine", "layers")

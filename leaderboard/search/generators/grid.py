@@ -51,16 +51,16 @@ class GridGenerator:
     def propose(self, ask: Ask, random: Random) -> list[Proposal]:
         # Kernels that others wrote have no place on the grid: the starter, a person's.
         names = self._grid.parameters.keys()
-        parents = [item for item in ask.parents if item.kernel.parameters.keys() == names]
-        ask = Ask(ask.count, parents, ask.known)
+        usable = [item for item in ask.parents if item.kernel.parameters.keys() == names]
+        ask = Ask(ask.count, usable, ask.known)
         found: dict[str, Proposal] = {}
         if self._start is not None:
             self._add(found, ask, self._start, Operator.START)
-        if self._points and ask.known.issuperset(map(self._digest, self._points)):
+        if self._points and all(self._digest(settings) in ask.known for settings in self._points):
             return []
         if self._points and ask.count >= len(self._points):
-            for settings in random.sample(self._points, len(self._points)):
-                self._add(found, ask, settings, Operator.RANDOM)
+            for point in random.sample(self._points, len(self._points)):
+                self._add(found, ask, point, Operator.RANDOM)
             return list(found.values())
         misses = 0
         # A small grid is known in the end; then most draws are misses, and the walk gives up.

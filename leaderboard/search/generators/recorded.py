@@ -66,4 +66,5 @@ class RecordedGenerator(GridGenerator):
 def load_pool(path: Path) -> Pool:
     """A fully measured tuning space. Raises surrogate.datasets.record.DatasetError."""
     space = load_space(path)
-    return Pool(space.device.slug, "cuda", space.source, space.seconds)
+    seconds = {settings_of(dict(settings)): value for settings, value in space.seconds.items()}
+    return Pool(space.device.slug, "cuda", space.source, seconds)

@@ -1,6 +1,7 @@
 """Taking in what an evaluation of a candidate came to, in the transaction that stores its result."""
 
 import math
+from typing import Any
 
 from django.db import transaction
 from django.db.models import F
@@ -34,7 +35,10 @@ def record(*, evaluation: Evaluation) -> None:
     ours = evaluation.verdict in (Verdict.INTERNAL_ERROR, Verdict.CANCELLED)
     if ours:
         kind = SearchEvent.Kind.DROPPED
-        document = {"digest": candidate.digest, "reason": evaluation.reason or str(evaluation.verdict)}
+        document: dict[str, Any] = {
+            "digest": candidate.digest,
+            "reason": evaluation.reason or str(evaluation.verdict),
+        }
     else:
         kind = SearchEvent.Kind.MEASURED
         log2_seconds = None if seconds is None else math.log2(seconds)
