@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -21,10 +22,18 @@ def proved() -> Probe:
 
 
 @pytest.fixture(scope="session")
-def supervisors(tmp_path_factory: pytest.TempPathFactory, proved: Probe) -> Iterator[WarmPool]:
+def engine_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The engine's folder, one for all: what the sandbox keeps out is found out once, and a source compiled
+    once.
+    """
+    return tmp_path_factory.getbasetemp() / "engine-data"
+
+
+@pytest.fixture(scope="session")
+def supervisors(engine_data: Path, proved: Probe) -> Iterator[WarmPool]:
     """A supervisor of its own for each job on the CPU, without loading torch each time."""
     cpu = detect()[0]
     target = DeviceTarget(cpu.kind, 0, cpu.cores, cpu.facts)
-    with WarmPool(target, str(tmp_path_factory.getbasetemp() / "engine-data"), ahead=False) as pool:
+    with WarmPool(target, str(engine_data), ahead=False) as pool:
         pool.refill()
         yield pool

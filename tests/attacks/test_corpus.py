@@ -16,7 +16,6 @@ from runners.contract.vocabulary import DeviceKind, Verdict
 from runners.devices import detect
 from runners.sandbox import process_tree
 from runners.sandbox.privileges import NOBODY
-from runners.sandbox.probe import Probe
 from runners.supervisor.pool import WarmPool
 
 ROOT = Path(__file__).parent
@@ -24,12 +23,10 @@ CORPUS = read_corpus(ROOT, tasks=ROOT.parent / "cheats")
 CASES: dict[str, list[Attempt]] = {}
 for _attempt in CORPUS.attempts_on(DeviceKind.CPU):
     CASES.setdefault(_attempt.case, []).append(_attempt)
+#: Run with the rest of the suite: compiled, and none that must wait for a limit of time. The others are
+#: `make corpus`.
+CORE = {"A02", "A12", "A14", "A21", "A27", "A35"}
 SHARED_FOLDERS = ("/tmp", "/dev/shm", "/var/tmp")
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory, proved: Probe) -> Path:
-    return tmp_path_factory.mktemp("engine")
 
 
 @pytest.fixture
@@ -70,7 +67,7 @@ def surroundings(token: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.fixture
-def unchanged_host(folder: Path, token: str) -> Iterator[None]:
+def unchanged_host(supervisors: WarmPool, token: str) -> Iterator[None]:
     """Processes, shared folders and our own descriptors are after the attack as they were before."""
     processes = set(process_tree.descendants(os.getpid()))
     files = strangers(token)
@@ -110,12 +107,13 @@ def processes_named(token: str) -> list[str]:
     return found
 
 
-@pytest.mark.corpus
 @pytest.mark.sandbox
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize(
+    "case", [pytest.param(case, marks=() if case in CORE else pytest.mark.corpus) for case in CASES]
+)
 def test_attack_gets_its_verdict_and_leaves_nothing(
     case: str,
-    folder: Path,
+    engine_data: Path,
     supervisors: WarmPool,
     surroundings: dict[str, str],
     unchanged_host: None,
@@ -129,11 +127,11 @@ def test_attack_gets_its_verdict_and_leaves_nothing(
             ),
         )
         outcome = run_attempt(
-            CORPUS, replace(attempt, expectation=wanted), device, folder, surroundings, supervisors
+            CORPUS, replace(attempt, expectation=wanted), device, engine_data, surroundings, supervisors
         )
         assert outcome.faults == (), attempt.name
     honest = Expectation("honest", "works", task="affine", expected=(Verdict.PASSED,), control="affine.cpp")
-    after = run_attempt(CORPUS, CORPUS.control(honest), device, folder, pool=supervisors)
+    after = run_attempt(CORPUS, CORPUS.control(honest), device, engine_data, pool=supervisors)
     assert after.faults == (), "the next honest run"
 
 

@@ -30,33 +30,28 @@ def target() -> DeviceTarget:
     return DeviceTarget(cpu.kind, 0, cpu.cores, cpu.facts)
 
 
-@pytest.fixture(scope="module")
-def data_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("engine")
-
-
 def evaluate(
-    task: CatalogTask, fixture: Fixture, target: DeviceTarget, data_dir: Path, supervisors: WarmPool
+    task: CatalogTask, fixture: Fixture, target: DeviceTarget, engine_data: Path, supervisors: WarmPool
 ) -> ResultDocument:
     name = f"{task.slug}/{fixture.path.name}"
-    job = Job(name, task.spec, fixture.language, fixture.source(), Mode.TEST, target, str(data_dir))
+    job = Job(name, task.spec, fixture.language, fixture.source(), Mode.TEST, target, str(engine_data))
     return run_job(job, on_event=lambda event: None, should_stop=lambda: False, pool=supervisors)
 
 
 @pytest.mark.parametrize(("task", "fixture"), _on_cpu("good"))
 def test_good_submission_passes(
-    task: CatalogTask, fixture: Fixture, target: DeviceTarget, data_dir: Path, supervisors: WarmPool
+    task: CatalogTask, fixture: Fixture, target: DeviceTarget, engine_data: Path, supervisors: WarmPool
 ) -> None:
-    document = evaluate(task, fixture, target, data_dir, supervisors)
+    document = evaluate(task, fixture, target, engine_data, supervisors)
     assert document["verdict"] == Verdict.PASSED, document["reason"]
     assert all(case["status"] == "passed" for case in document["tests"])
 
 
 @pytest.mark.parametrize(("task", "fixture"), _on_cpu("wrong"))
 def test_wrong_submission_fails_in_verification(
-    task: CatalogTask, fixture: Fixture, target: DeviceTarget, data_dir: Path, supervisors: WarmPool
+    task: CatalogTask, fixture: Fixture, target: DeviceTarget, engine_data: Path, supervisors: WarmPool
 ) -> None:
-    document = evaluate(task, fixture, target, data_dir, supervisors)
+    document = evaluate(task, fixture, target, engine_data, supervisors)
     assert document["verdict"] == fixture.verdict, document["reason"]
     assert document["failed_stage"] == Stage.VERIFY
     assert any(case["status"] == "failed" for case in document["tests"])

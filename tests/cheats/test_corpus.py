@@ -1,55 +1,69 @@
 """Every cheat through the real engine: caught or without gain, and its honest neighbour passes unflagged."""
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 
 from leaderboard.corpus.cases import Attempt, read_corpus
-from leaderboard.corpus.judging import Outcome
-from leaderboard.corpus.suite import accused, controls_of, run_all
-from runners.contract.vocabulary import DeviceKind
+from leaderboard.corpus.judging import run_attempt
+from leaderboard.corpus.suite import accused, controls_of
+from runners.contract.vocabulary import DeviceKind, Language, Mode
 from runners.devices import detect
-from runners.sandbox.probe import Probe
+from runners.supervisor.pool import WarmPool
 
 ROOT = Path(__file__).parent
 CORPUS = read_corpus(ROOT)
 CHEATS = list(CORPUS.attempts_on(DeviceKind.CPU))
 CONTROLS = controls_of(CORPUS, CHEATS)
-Key = tuple[str, str, str]
+#: Of the cheats in Python, those that do what only Python can. They run with the rest of the suite, as do all
+#: compiled ones, which take tenths of a second. What needs a clock, and the others, are `make corpus`.
+IN_PYTHON = {"C03/subclass.py", "C06/forges.py", "C16/smaller.py", "C31/frames.py", "C43/inherits.py"}
 
 
-def key(attempt: Attempt) -> Key:
-    return attempt.name, attempt.expectation.task, attempt.expectation.mode
+def is_core(attempt: Attempt) -> bool:
+    quick = attempt.language == Language.CPP or attempt.name in IN_PYTHON
+    return quick and attempt.expectation.mode == Mode.TEST
 
 
-@pytest.fixture(scope="module")
-def outcomes(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, proved: Probe
-) -> dict[Key, Outcome]:
-    """All selected attempts, run two at a time where nothing is timed."""
-    selected = [
-        item.callspec.params["attempt"]
-        for item in request.session.items
-        if isinstance(item, pytest.Function) and item.module is request.module and hasattr(item, "callspec")
-    ]
-    folder = tmp_path_factory.mktemp("engine")
-    return {key(outcome.attempt): outcome for outcome in run_all(CORPUS, selected, detect()[0], folder)}
+def neighbours_core(control: Attempt) -> bool:
+    """Whether a cheat of the core is held against it."""
+    wanted = control.expectation
+    return any(
+        (cheat.expectation.control, cheat.expectation.task, cheat.expectation.mode)
+        == (control.path.name, wanted.task, wanted.mode)
+        for cheat in filter(is_core, CHEATS)
+    )
 
 
-@pytest.mark.corpus
+def parameters(attempts: Sequence[Attempt], core: Callable[[Attempt], bool]) -> list[object]:
+    """Those that are timed share a group, so that no two are at once."""
+    found = []
+    for item in attempts:
+        wanted = item.expectation
+        marks = [] if core(item) else [pytest.mark.corpus]
+        if wanted.mode != Mode.TEST:
+            marks.append(pytest.mark.xdist_group("clock"))
+        found.append(pytest.param(item, id=f"{item.name}-{wanted.task}-{wanted.mode}", marks=marks))
+    return found
+
+
 @pytest.mark.sandbox
-@pytest.mark.parametrize("attempt", CHEATS, ids=lambda attempt: attempt.name)
-def test_cheat_is_caught(outcomes: dict[Key, Outcome], attempt: Attempt) -> None:
-    assert outcomes[key(attempt)].faults == ()
+@pytest.mark.parametrize("attempt", parameters(CHEATS, is_core))
+def test_cheat_is_caught(attempt: Attempt, supervisors: WarmPool, engine_data: Path) -> None:
+    assert run_attempt(CORPUS, attempt, detect()[0], engine_data, pool=supervisors).faults == ()
 
 
-@pytest.mark.corpus
 @pytest.mark.sandbox
-@pytest.mark.parametrize("attempt", CONTROLS, ids=lambda attempt: "-".join(key(attempt)))
-def test_honest_neighbour_passes(outcomes: dict[Key, Outcome], attempt: Attempt) -> None:
-    outcome = outcomes[key(attempt)]
+@pytest.mark.parametrize("attempt", parameters(CONTROLS, neighbours_core))
+def test_honest_neighbour_passes(attempt: Attempt, supervisors: WarmPool, engine_data: Path) -> None:
+    outcome = run_attempt(CORPUS, attempt, detect()[0], engine_data, pool=supervisors)
     assert outcome.faults == ()
     assert not accused(outcome)
+
+
+def test_the_core_names_cheats_that_exist() -> None:
+    assert IN_PYTHON <= {attempt.name for attempt in CHEATS}
 
 
 def test_every_row_of_the_catalogue_has_a_case() -> None:

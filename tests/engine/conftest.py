@@ -59,9 +59,7 @@ def target() -> DeviceTarget:
 
 
 @pytest.fixture
-def make_job(
-    spec: TaskSpec, target: DeviceTarget, tmp_path_factory: pytest.TempPathFactory
-) -> Callable[..., Job]:
+def make_job(spec: TaskSpec, target: DeviceTarget, engine_data: Path) -> Callable[..., Job]:
     def make(source: str, mode: Mode = Mode.TEST, language: str = "", **changes: Any) -> Job:
         chosen = Language(language or ("cpp" if "#include" in source else "python"))
         values: Mapping[str, Any] = {
@@ -71,16 +69,12 @@ def make_job(
             "source": source,
             "mode": mode,
             "target": target,
-            "data_dir": str(_cache(tmp_path_factory)),
+            "data_dir": str(engine_data),
             **changes,
         }
         return Job(**values)
 
     return make
-
-
-def _cache(factory: pytest.TempPathFactory) -> Path:
-    return factory.getbasetemp() / "engine-data"
 
 
 @pytest.fixture

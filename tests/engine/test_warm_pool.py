@@ -5,6 +5,7 @@ import select
 import signal
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -35,12 +36,10 @@ LEAVES_A_FILE = "#include <fstream>\n" + CPP.format(
 
 
 @pytest.fixture(scope="module")
-def shared(
-    target: DeviceTarget, tmp_path_factory: pytest.TempPathFactory, proved: Probe
-) -> Iterator[WarmPool]:
+def shared(target: DeviceTarget, engine_data: Path, proved: Probe) -> Iterator[WarmPool]:
     """A pool whose processes have all ended once it is closed."""
     before = set(process_tree.descendants(os.getpid()))
-    with WarmPool(target, str(tmp_path_factory.getbasetemp() / "engine-data")) as pool:
+    with WarmPool(target, str(engine_data)) as pool:
         yield pool
         pool.refill()
         left = [os.pidfd_open(pid) for pid in process_tree.descendants(os.getpid()) if pid not in before]
