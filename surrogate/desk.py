@@ -34,6 +34,11 @@ QUICK = ("prior", "neighbours", "statistical")
 _FIRST_WEIGHT = {"prior": 0.2, "neighbours": 0.35, "statistical": 0.4, "local": 0.05, "anthropic": 0.5}
 #: A slow member that counts for less is not worth a typing person's wait.
 _LEAST_WEIGHT = 0.02
+#: Seconds that a typing person may wait for a slow member; what is expected to take longer is not asked.
+_LONGEST_WAIT = 4.0
+#: How fast a slow member was is believed for so many seconds: the machine may be less busy by then.
+_PACE_HOLDS = 60.0
+_SHORT = 500  # characters; below it the prompt around a source takes longer than the source
 #: Learning anew: when so many outcomes came, or this share of those learned from.
 _FEWEST_NEW, _SHARE_NEW = 5, 0.1
 
@@ -56,6 +61,7 @@ class Desk:
         self._slow: dict[str, Forecaster] = {}
         self._lock = threading.Lock()  # one round of learning at a time
         self._taught: Taught | None = None
+        self._pace: dict[str, tuple[float, float]] = {}  # slow member → seconds a character, when
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -126,7 +132,7 @@ class Desk:
                     AbstentionReason.CANCELLED, "Nobody waits for it any more.", member.name, member.version
                 )
                 continue
-            given[member.name] = _asked(member, known)
+            given[member.name] = self._asked(member, known)
         members = [*taught.members, *self._slow.values()]
         ensemble = EnsembleForecaster(members)
         ensemble.use_weights(
@@ -141,29 +147,44 @@ class Desk:
         family = request.task.family
         return {name: _calibrated(item, taught, device, family) for name, item in given.items()}
 
-    def worth_waiting_for(self, names: Sequence[str]) -> list[str]:
-        """Those of the slow members that carry weight enough to be asked while somebody types."""
+    def worth_waiting_for(self, names: Sequence[str], characters: int) -> list[str]:
+        """Those of the slow members that carry weight enough to be asked about a text of so many characters
+        while somebody types, and that will probably answer soon enough."""
         taught = self._taught
         if taught is None:
             return []
         return [
-            name for name in names if name in self._slow and taught.weights.of.get(name, 0) >= _LEAST_WEIGHT
+            name
+            for name in names
+            if name in self._slow
+            and taught.weights.of.get(name, 0) >= _LEAST_WEIGHT
+            and self._expected(name, characters) <= _LONGEST_WAIT
         ]
 
+    def _expected(self, name: str, characters: int) -> float:
+        """Seconds; 0 where nothing is known, so that it is tried."""
+        pace, then = self._pace.get(name, (0.0, 0.0))
+        return pace * max(characters, _SHORT) if time.monotonic() - then < _PACE_HOLDS else 0.0
 
-def _asked(member: Forecaster, request: ForecastRequest) -> Forecast | Abstention:
-    if member.name == "local":
-        # Each neighbour is a source to read: seconds more on a CPU, for a model too small to use them.
-        request = replace(request, neighbours=())
-    begun = time.perf_counter()
-    try:
-        (answer,) = member.forecast([request])
-    except Exception:
-        # A forecaster must not raise; one that does must not take the others' answers with it.
-        logger.exception("forecaster %s failed", member.name)
-        message = "The forecaster failed; the operator finds the reason in the log."
-        answer = Abstention(AbstentionReason.UNAVAILABLE, message, member.name, member.version)
-    return with_latency(answer, time.perf_counter() - begun)
+    def _asked(self, member: Forecaster, request: ForecastRequest) -> Forecast | Abstention:
+        if member.name == "local":
+            # Each neighbour is a source to read: seconds more on a CPU, for a model too small to use them.
+            request = replace(request, neighbours=())
+        begun = time.perf_counter()
+        try:
+            (answer,) = member.forecast([request])
+        except Exception:
+            # A forecaster must not raise; one that does must not take the others' answers with it.
+            logger.exception("forecaster %s failed", member.name)
+            message = "The forecaster failed; the operator finds the reason in the log."
+            answer = Abstention(AbstentionReason.UNAVAILABLE, message, member.name, member.version)
+        seconds = time.perf_counter() - begun
+        if member.name in self._slow:
+            self._pace[member.name] = (
+                seconds / max(len(request.kernel.source), _SHORT),
+                time.monotonic(),
+            )
+        return with_latency(answer, seconds)
 
 
 def _calibrated(answer: Forecast | Abstention, taught: Taught, device: Device, family: str) -> Given:

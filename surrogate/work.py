@@ -123,7 +123,7 @@ def answer_text(
         logger.warning("a typed text names a task that does not exist")
         return
     request = request_for(language=language, source=source, spec=contract, device=device, anchor=anchor)
-    slow = desk.worth_waiting_for(["local"])  # not those that cost money
+    slow = desk.worth_waiting_for(["local"], len(source))  # not those that cost money
     _reply(channel, number, desk.answers(request, device, slow=[])[SHOWN], anchor, not slow)
     if slow and _wait_for_turn(is_stale):
         try:

@@ -5,7 +5,7 @@ from csp.decorators import csp_replace
 from django.urls import path, re_path
 from drf_spectacular.views import SpectacularJSONAPIView, SpectacularSwaggerSplitView
 
-from leaderboard.api import account_views, submission_views, task_views, views_base
+from leaderboard.api import account_views, forecast_views, submission_views, task_views, views_base
 
 app_name = "api"
 
@@ -33,6 +33,11 @@ urlpatterns = [
         "submissions/<uuid:submission_id>/result/",
         submission_views.SubmissionResult.as_view(),
         name="submission-result",
+    ),
+    path(
+        "submissions/<uuid:submission_id>/forecast/",
+        forecast_views.SubmissionForecast.as_view(),
+        name="submission-forecast",
     ),
     path(
         "submissions/<uuid:submission_id>/trace/",

@@ -12,7 +12,8 @@ from django.test.utils import CaptureQueriesContext
 from leaderboard.models import BoardState, Submission
 from leaderboard.services import submissions
 from runners.contract.vocabulary import Verdict
-from runners.models import Runner
+from runners.models import Device, Runner
+from surrogate import desk as desk_module
 from surrogate.contract.forecast import AbstentionReason
 from surrogate.contract.forecast import Forecast as ContractForecast
 from surrogate.desk import QUICK, SHOWN, Desk
@@ -20,6 +21,7 @@ from surrogate.models import Anchor, Forecast, Outcome, Question
 from surrogate.services import outcomes, questions
 from surrogate.work import NO_ANCHOR, work_round
 from tests.leaderboard.conftest import finish_evaluation, result_document
+from tests.surrogate.factories import request
 
 Submit = Callable[..., Submission]
 Finish = Callable[..., Submission]
@@ -155,6 +157,28 @@ def test_a_forecaster_that_raises_takes_nobody_with_it(
     assert shown(submission).document is not None
     broken = Forecast.objects.get(forecaster__name="local")
     assert broken.abstention == AbstentionReason.UNAVAILABLE
+
+
+def test_a_slow_member_is_asked_about_typed_text_only_where_it_will_answer_soon(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Slow:
+        name, version = "local", "slow"
+
+        def forecast(self, requests: object) -> list[ContractForecast]:
+            now["seconds"] += 2.0
+            return [ContractForecast.of((1.0,) * 14, forecaster=self.name, version=self.version)]
+
+    now = {"seconds": 100.0}
+    monkeypatch.setattr(desk_module.time, "perf_counter", lambda: now["seconds"])
+    monkeypatch.setattr(desk_module.time, "monotonic", lambda: now["seconds"])
+    desk.add("local", Slow())
+    assert desk.worth_waiting_for(["local"], 10_000) == ["local"]  # nothing known: it is tried
+    desk.answers(request(kernel="x" * 1000), Device(pk=1))
+    assert desk.worth_waiting_for(["local"], 1000) == ["local"]
+    assert desk.worth_waiting_for(["local"], 10_000) == []  # 20 s, as it goes
+    now["seconds"] += 61
+    assert desk.worth_waiting_for(["local"], 10_000) == ["local"]
 
 
 def test_a_question_that_cannot_be_answered_does_not_stop_the_others(

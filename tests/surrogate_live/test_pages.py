@@ -65,6 +65,21 @@ def test_forecast_and_measurement_stand_side_by_side(
     assert "1.000 ms" in after
 
 
+def test_the_api_tells_the_same_to_the_same_people(
+    client: Client, forecast: Submission, finish: Finish, owner: User, outsider: User
+) -> None:
+    path = f"/api/v1/submissions/{forecast.pk}/forecast/"
+    client.force_login(outsider)
+    assert client.get(path).status_code == 404
+    client.force_login(owner)
+    told = client.get(path).json()
+    assert told["low"] < told["seconds"] < told["high"]
+    assert told["chances"][0]["against"] == "reference, eager"
+    assert told["measured"] is None
+    finish(forecast, 1e-3)
+    assert client.get(path).json()["measured"] == 1e-3
+
+
 def test_pending_entries_are_marked_as_forecasts_and_hold_no_rank(
     client: Client, forecast: Submission, owner: User, outsider: User, device: Device, finish: Finish
 ) -> None:
