@@ -36,8 +36,9 @@ _FIRST_WEIGHT = {"prior": 0.2, "neighbours": 0.35, "statistical": 0.4, "local": 
 _LEAST_WEIGHT = 0.02
 #: Seconds that a typing person may wait for a slow member; what is expected to take longer is not asked.
 _LONGEST_WAIT = 4.0
-#: How fast a slow member was is believed for so many seconds: the machine may be less busy by then.
-_PACE_HOLDS = 60.0
+#: How fast a slow member was is believed for so many seconds: the first question on a task takes longest, and
+#: a busy machine may be idle by then.
+_PACE_HOLDS = 15.0
 _SHORT = 500  # characters; below it the prompt around a source takes longer than the source
 #: Learning anew: when so many outcomes came, or this share of those learned from.
 _FEWEST_NEW, _SHARE_NEW = 5, 0.1
