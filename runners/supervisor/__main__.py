@@ -26,6 +26,9 @@ from runners.supervisor.sandboxes import Sandboxes
 
 def main() -> None:
     serve(int(sys.argv[1]), os.getppid())
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    os._exit(0)  # taking torch apart takes tenths of a second, for which the caller would wait
 
 
 def serve(descriptor: int, parent: int) -> None:
