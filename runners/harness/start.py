@@ -22,7 +22,8 @@ def main() -> None:
     privileges.no_new_privileges()
     privileges.limit_processes(settings["threads"])
     if settings["landlock"]:
-        landlock.restrict([path for path in settings["read"] if os.path.exists(path)], settings["write"])
+        read = [path for path in settings["read"] if os.path.exists(path)]
+        landlock.restrict(read, settings["write"], loopback=settings["loopback"])
     if settings["seccomp"]:
         seccomp.install()
     for name in settings["imports"]:

@@ -40,9 +40,11 @@ def abi() -> int:
         return 0
 
 
-def restrict(read: Sequence[str], write: Sequence[str]) -> None:
+def restrict(read: Sequence[str], write: Sequence[str], *, loopback: bool = False) -> None:
     """Limits this process and all it starts: ``read`` paths may be read and executed, ``write`` paths also
     written.
+
+    ``loopback`` leaves TCP to those who have a network of their own, with nobody else in it.
 
     Needs no_new_privs. Raises OSError when any rule cannot be set.
     """
@@ -52,7 +54,7 @@ def restrict(read: Sequence[str], write: Sequence[str]) -> None:
     rights = _FILE_RIGHTS[max(known for known in _FILE_RIGHTS if known <= version)]
     attributes = _RulesetAttributes(
         rights,
-        _TCP_BIND_AND_CONNECT if version >= 4 else 0,
+        _TCP_BIND_AND_CONNECT if version >= 4 and not loopback else 0,
         _SCOPE_ABSTRACT_AND_SIGNALS if version >= 6 else 0,
     )
     size = 24 if version >= 6 else 16 if version >= 4 else 8

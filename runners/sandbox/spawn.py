@@ -47,6 +47,8 @@ class Plan:
     #: Visible, but left out of Landlock's list, as (source, place inside): for the probe.
     forbidden_paths: Sequence[tuple[str, str]] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
+    #: TCP among the sandbox's own processes; none without namespaces, as the network would be the host's.
+    loopback: bool = False
 
 
 @dataclass
@@ -124,6 +126,7 @@ def _document(plan: Plan, bwrap: str | None, control: int, directory: str) -> di
         "threads": plan.bounds.threads,
         "imports": [*plan.imports, *plan.imports_ahead],
         "landlock": plan.layers.landlock,
+        "loopback": plan.loopback and bwrap is not None,
         "seccomp": plan.layers.seccomp,
         "read": [*paths, *([inside] if bwrap else [source for source, _ in code]), "/proc", "/dev"],
         "write": [directory, "/dev", "/proc"] if bwrap else [directory, "/dev/null", "/proc/self"],

@@ -163,7 +163,10 @@ class Evaluation:
         self._measured().time()
 
     def _profile(self) -> None:
-        self._measured().profile()
+        measured = self._measured()
+        measured.profile()
+        self._activity("reading hardware counters")
+        measured.read_counters(self._probe.usable(), self._stop)
 
     def _close(self) -> None:
         self._sandboxes.close()

@@ -1,6 +1,7 @@
 """The stages that run the submission: verify, time, profile. Imports torch, for the oracle."""
 
 import base64
+import gzip
 import hashlib
 import math
 import secrets
@@ -10,11 +11,12 @@ from typing import Any
 from runners.backends.base import Built
 from runners.contract.job import Job
 from runners.contract.launches import compiled_launches, work_of
-from runners.contract.limits import ModeLimits
+from runners.contract.limits import MAX_TRACE_BYTES, ModeLimits
 from runners.contract.result import CaseResult, ResultDocument, Score, Timing
 from runners.contract.spec import Case
 from runners.contract.vocabulary import CaseRole, DeviceKind, Mode, Verdict
-from runners.supervisor import profiling
+from runners.sandbox.spawn import Layers
+from runners.supervisor import nsight, profiling
 from runners.supervisor.child import Child
 from runners.supervisor.cpu_session import CpuSession
 from runners.supervisor.disturbance import disturbance
@@ -22,6 +24,7 @@ from runners.supervisor.hidden import hidden_cases
 from runners.supervisor.outcome import CaseFailed, Ended
 from runners.supervisor.session import DeviceSession
 from runners.supervisor.statistics import geometric_mean
+from runners.supervisor.stop import Stop
 from runners.supervisor.timing import CaseTimer
 from runners.supervisor.verify import verify
 
@@ -134,13 +137,23 @@ class Measuring:
             "floor_seconds": timing["floor_seconds"],
             **rates,
             **profiling.shares(job.spec, job.target.ceilings, rates),
-            "counters": profiling.counters_sentence(job.target),
             **seen,
         }
-        if trace:
-            self._document["profile"]["trace_bytes"] = len(trace)
-            self._document["trace"] = base64.b64encode(trace).decode()
+        self._keep_raw(trace, profiling.TRACE)
         self._note_launches(launches)
+
+    def read_counters(self, layers: Layers, stop: Stop) -> None:
+        """Adds what Nsight Compute reads of the same case, or why there is nothing. Its report is kept in
+        place of the trace.
+        """
+        found, report = nsight.look(self._job, self._built, self._benchmarks[0], layers, stop)
+        self._document["profile"] |= found
+        self._keep_raw(gzip.compress(report) if report else b"", profiling.REPORT)
+
+    def _keep_raw(self, content: bytes, name: str) -> None:
+        if 0 < len(content) <= MAX_TRACE_BYTES:
+            self._document["profile"] |= {"raw": name, "raw_bytes": len(content)}
+            self._document["trace"] = base64.b64encode(content).decode()
 
     def _seen_launches(self) -> Any:
         """What a profiler sees of one call, after all that counts is over: a fault of it changes nothing."""

@@ -3,17 +3,16 @@
 import contextlib
 import fcntl
 import os
-import shutil
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from runners.contract.job import DeviceTarget
 from runners.contract.launches import told_launches
 from runners.contract.limits import MAX_TRACE_BYTES
 from runners.contract.spec import TaskSpec
-from runners.contract.vocabulary import DeviceKind
 
 SECONDS = 60.0  # the profiler itself takes seconds to start
+#: Names of the raw reports that are kept.
+TRACE, REPORT = "trace.json.gz", "report.ncu-rep.gz"
 _TABLE_CHARACTERS = 40_000
 _GZIP = b"\x1f\x8b"
 
@@ -66,15 +65,3 @@ def shares(spec: TaskSpec, ceilings: Mapping[str, Any], rates: Mapping[str, floa
     known = {name: share for name, share in found.items() if share is not None}
     nearer = max(known, key=lambda name: known[name]).removesuffix("_share") if known else ""
     return {**found, "nearer": nearer}
-
-
-def counters_sentence(target: DeviceTarget) -> str:
-    """Why a profile holds no hardware counters: the device has none, or nothing reads them."""
-    if target.kind != DeviceKind.CUDA:
-        return "Hardware counters are read on GPUs alone; this device is a CPU."
-    if shutil.which("ncu", path="/usr/local/cuda/bin:/usr/local/bin:/usr/bin:/bin") is None:
-        return "Stalls and achieved occupancy are not measured: this runner has no Nsight Compute (ncu)."
-    return (
-        "Stalls and achieved occupancy are not measured: KernelHub does not run Nsight Compute inside its "
-        "sandbox yet. The theoretical occupancy stands with the compiler's report."
-    )

@@ -10,7 +10,7 @@ from runners.backends.base import ToolRun
 from runners.contract.vocabulary import Verdict
 from runners.sandbox.spawn import Layers
 from runners.supervisor.build_cache import BuildCache
-from runners.supervisor.child import Died
+from runners.supervisor.child import Child, Died
 from runners.supervisor.outcome import Ended
 from runners.supervisor.plan import workshop_plan
 from runners.supervisor.sandboxes import Sandboxes
@@ -47,41 +47,57 @@ class SandboxedWorkshop:
         *,
         more_paths: Sequence[str] = (),
     ) -> ToolRun:
-        start = time.monotonic()
-        with contextlib.ExitStack() as stack:
-            given, result = (os.memfd_create(name, os.MFD_CLOEXEC) for name in ("given", "result"))
-            stack.callback(os.close, given)
-            stack.callback(os.close, result)
-            for content in files.values():
-                _write_all(given, content)
-            os.lseek(given, 0, os.SEEK_SET)
-            os.ftruncate(result, _MOST_RESULT)
-            plan = workshop_plan(self._layers, self._cores, more_paths)
-            child = self._sandboxes.open(plan, self._stop)
-            stack.callback(child.close)
-            try:
-                child.expect("ready", 30, "Starting the compiler's sandbox")
-                request = {
-                    "commands": [list(command) for command in commands],
-                    "files": {name: len(content) for name, content in files.items()},
-                    "wanted": list(wanted),
-                }
-                child.send(request, [given, result])
-                answer = child.expect("done", self._seconds, "Compiling")
-            except Died as error:
-                raise Ended(Verdict.COMPILE_ERROR, f"The compiler {error}.") from None
-            return ToolRun(
-                code=int(answer.get("code", -1)),
-                log=str(answer.get("log", "")),
-                files=_read_back(result, answer.get("lengths"), wanted),
-                seconds=time.monotonic() - start,
-            )
+        plan = workshop_plan(self._layers, self._cores, more_paths)
+        child = self._sandboxes.open(plan, self._stop)
+        try:
+            return run_commands(child, commands, files, wanted, self._seconds, "Compiling")
+        except Died as error:
+            raise Ended(Verdict.COMPILE_ERROR, f"The compiler {error}.") from None
+        finally:
+            child.close()
 
     def cached(self, key: str) -> bytes | None:
         return self._cache.get(key)
 
     def store(self, key: str, content: bytes) -> None:
         self._cache.put(key, content)
+
+
+def run_commands(
+    child: Child,
+    commands: Sequence[Sequence[str]],
+    files: Mapping[str, bytes],
+    wanted: Sequence[str],
+    seconds: float,
+    what: str,
+) -> ToolRun:
+    """Runs ``commands`` in a started child of the role ``workshop``; as Workshop.run, but raises Died too.
+
+    ``what`` completes "… took longer than 60 s".
+    """
+    start = time.monotonic()
+    with contextlib.ExitStack() as stack:
+        given, result = (os.memfd_create(name, os.MFD_CLOEXEC) for name in ("given", "result"))
+        stack.callback(os.close, given)
+        stack.callback(os.close, result)
+        for content in files.values():
+            _write_all(given, content)
+        os.lseek(given, 0, os.SEEK_SET)
+        os.ftruncate(result, _MOST_RESULT)
+        child.expect("ready", 30, "Starting the sandbox of a tool")
+        request = {
+            "commands": [list(command) for command in commands],
+            "files": {name: len(content) for name, content in files.items()},
+            "wanted": list(wanted),
+        }
+        child.send(request, [given, result])
+        answer = child.expect("done", seconds, what)
+        return ToolRun(
+            code=int(answer.get("code", -1)),
+            log=str(answer.get("log", "")),
+            files=_read_back(result, answer.get("lengths"), wanted),
+            seconds=time.monotonic() - start,
+        )
 
 
 def _read_back(result: int, lengths: object, wanted: Sequence[str]) -> dict[str, bytes]:

@@ -89,7 +89,7 @@ def test_profile_mode_reports_rates(evaluate: Evaluate, source: str) -> None:
     if source == GOOD_PYTHON:
         trace = json.loads(gzip.decompress(base64.b64decode(document["trace"])))
         assert any("aten::" in event.get("name", "") for event in trace["traceEvents"])
-        assert len(base64.b64decode(document["trace"])) == profile["trace_bytes"]
+        assert len(base64.b64decode(document["trace"])) == profile["raw_bytes"]
 
 
 def test_second_build_of_the_same_source_comes_from_the_cache(evaluate: Evaluate) -> None:

@@ -6,9 +6,7 @@ from typing import Any
 
 import pytest
 
-from runners.contract.job import DeviceTarget
 from runners.contract.limits import MAX_TRACE_BYTES
-from runners.contract.vocabulary import DeviceKind
 from runners.supervisor import profiling
 from tests.engine.conftest import make_spec
 
@@ -49,11 +47,3 @@ def test_rates_are_compared_with_the_ceilings_that_are_known() -> None:
         "nearer": "memory",
     }
     assert profiling.shares(SPEC, {}, rates) == {"memory_share": None, "compute_share": None, "nearer": ""}
-
-
-def test_why_there_are_no_counters_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    gpu = DeviceTarget(DeviceKind.CUDA)
-    monkeypatch.setattr("shutil.which", lambda name, path: None)
-    assert "has no Nsight Compute" in profiling.counters_sentence(gpu)
-    monkeypatch.setattr("shutil.which", lambda name, path: "/usr/bin/ncu")
-    assert "does not run Nsight Compute" in profiling.counters_sentence(gpu)

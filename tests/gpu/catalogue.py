@@ -19,7 +19,7 @@ _RANKED = (("softmax", "online.cu"), ("softmax", "fused_triton.py"), ("matmul", 
 
 def smoke() -> dict[str, Any]:
     """One submission per language through every stage; on failure all that is known of it."""
-    task = _task("softmax")
+    task = task_named("softmax")
     outcomes = {}
     for name in ("online.cu", "fused_triton.py", "in_place.py"):
         fixture = next(item for item in task.good if item.path.name == name)
@@ -55,7 +55,7 @@ def ranked() -> dict[str, Any]:
     """A few good submissions as they would be ranked, with every time taken."""
     outcomes = {}
     for slug, name in _RANKED:
-        task = _task(slug)
+        task = task_named(slug)
         fixture = next(item for item in task.good if item.path.name == name)
         outcomes[f"{slug}/{name}"] = _run(task, fixture, Mode.RANKED)
     return {
@@ -65,7 +65,7 @@ def ranked() -> dict[str, Any]:
     }
 
 
-def _task(slug: str) -> CatalogTask:
+def task_named(slug: str) -> CatalogTask:
     return loader.load(loader.CATALOG / slug)
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from tests.gpu import agreement, catalogue, cheats, faults, latency, machine, repeats, search, site
+from tests.gpu import agreement, catalogue, cheats, faults, latency, machine, profiles, repeats, search, site
 
 PHASES: Mapping[str, Callable[[], dict[str, Any]]] = {
     "machine": machine.describe,
@@ -26,6 +26,7 @@ PHASES: Mapping[str, Callable[[], dict[str, Any]]] = {
     "faults": faults.run,
     "latency": latency.run,
     "load_inline": latency.run_load_inline,
+    "profiles": profiles.run,
     "cheat_suite": cheats.run,
     "site": site.run,
     "search": search.run,

@@ -83,7 +83,19 @@ def failing_result() -> dict[str, Any]:
             "counters": "Hardware counters are read on GPUs alone.",
             "profiler": "torch.profiler",
             "table": f"aten::mm {HOSTILE}",
-            "trace_bytes": 2048,
+            "raw": "trace.json.gz",
+            "raw_bytes": 2048,
+            "kernels": [
+                {
+                    "name": f"k{HOSTILE}",
+                    "seconds": 1e-5,
+                    "memory": 0.9,
+                    "compute": None,
+                    "achieved_occupancy": 0.5,
+                    "theoretical_occupancy": 1.0,
+                    "stalls": [{"reason": f"long {HOSTILE}", "warps": 12.34}],
+                }
+            ],
         },
         environment={"compiler": "g++ 13.3.0"},
         benchmarks=[],
