@@ -69,6 +69,10 @@ class Desk:
         return (*QUICK, *self._slow)
 
     @property
+    def slow_names(self) -> tuple[str, ...]:
+        return tuple(self._slow)
+
+    @property
     def taught(self) -> Taught | None:
         return self._taught
 

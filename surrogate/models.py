@@ -4,6 +4,7 @@ import uuid
 
 from django.db import models
 from django.db.models import F, Q
+from django.utils import timezone
 
 from runners.models import Device, Evaluation, SpecDocument
 from surrogate.contract.forecast import AbstentionReason
@@ -124,7 +125,9 @@ class Forecast(models.Model):
     latency_seconds = models.FloatField(default=0)
     tokens = models.PositiveIntegerField(default=0)
     cost_usd = models.DecimalField(max_digits=12, decimal_places=6, default=0)
-    created_at = models.DateTimeField(auto_now_add=True)
+    created_at = models.DateTimeField(
+        default=timezone.now
+    )  # when it was made
 
     class Meta:
         constraints = [

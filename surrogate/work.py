@@ -3,11 +3,13 @@
 import logging
 import threading
 from collections.abc import Callable
+from datetime import datetime
 from typing import Any
 
 from asgiref.sync import async_to_sync
 from channels.layers import get_channel_layer
 from django.db import InterfaceError, OperationalError
+from django.utils import timezone
 
 from runners.models import Device, Evaluation, EvaluationStatus, SpecDocument
 from runners.services.evaluations import note_change
@@ -65,21 +67,25 @@ def _look(desk: Desk) -> None:
 
 def answer_question(desk: Desk, question: Question) -> None:
     """Store every forecaster's answer, and have pages that show the run read it again."""
-    evaluation = question.evaluation
+    evaluation, made_at = question.evaluation, timezone.now()
     anchor = current_anchor(spec_id=evaluation.spec_id, device_id=evaluation.device_id)
     if anchor is None:
         given = {SHOWN: answers.abstained(SHOWN, NOT_ASKED, AbstentionReason.UNSUPPORTED, NO_ANCHOR)}
     elif is_measured(evaluation):
         given = {SHOWN: answers.abstained(SHOWN, NOT_ASKED, AbstentionReason.TIMEOUT, answers.TOO_LATE)}
     else:
-        given = _answers(desk, evaluation, anchor)
-    if answers.close(question=question, answers=given, shown=SHOWN, anchor=anchor):
+        given, made_at = _answers(desk, evaluation, anchor)
+    if answers.close(question=question, answers=given, shown=SHOWN, anchor=anchor, made_at=made_at):
         note_change(evaluation=evaluation)
 
 
-def _answers(desk: Desk, evaluation: Evaluation, anchor: Anchor) -> dict[str, Given]:
-    """What the desk says; an abstention where it fails, for a question that cannot be answered must not be
-    asked again and again before all others."""
+def _answers(desk: Desk, evaluation: Evaluation, anchor: Anchor) -> tuple[dict[str, Given], datetime]:
+    """What the desk says, and when it was made.
+
+    The slow members' part in it counts only where they answer before the measurement; else the quick ones'
+    answers stand, which were made at once. An abstention where the desk fails: a question that cannot be
+    answered must not be asked again and again before all others.
+    """
     try:
         request = request_for(
             language=evaluation.kernel.language,
@@ -88,12 +94,17 @@ def _answers(desk: Desk, evaluation: Evaluation, anchor: Anchor) -> dict[str, Gi
             device=evaluation.device,
             anchor=anchor,
         )
-        return desk.answers(request, evaluation.device, should_stop=lambda: is_measured(evaluation))
+        quick, made_at = desk.answers(request, evaluation.device, slow=[]), timezone.now()
+        if not desk.slow_names:
+            return quick, made_at
+        full = desk.answers(request, evaluation.device, should_stop=lambda: is_measured(evaluation))
+        return (quick, made_at) if is_measured(evaluation) else (full, timezone.now())
     except (OperationalError, InterfaceError):
         raise  # the database is away; the question waits
     except Exception:
         logger.exception("evaluation %s cannot be forecast", evaluation.pk)
-        return {SHOWN: answers.abstained(SHOWN, NOT_ASKED, AbstentionReason.UNAVAILABLE, FAILED)}
+        nothing = answers.abstained(SHOWN, NOT_ASKED, AbstentionReason.UNAVAILABLE, FAILED)
+        return {SHOWN: nothing}, timezone.now()
 
 
 def is_measured(evaluation: Evaluation) -> bool:

@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from decimal import Decimal
 
 from django.db import transaction
 from django.utils import timezone
 
-from runners.models import Evaluation, EvaluationStatus
+from runners.models import Evaluation
 from surrogate.contract.forecast import Abstention, AbstentionReason, Forecast
 from surrogate.models import Anchor, CalibrationVersion, Question
 from surrogate.models import Forecast as ForecastRow
@@ -30,23 +31,27 @@ class Given:
     calibration: CalibrationVersion | None = None
 
 
-def close(*, question: Question, answers: Mapping[str, Given], shown: str, anchor: Anchor | None) -> bool:
+def close(
+    *,
+    question: Question,
+    answers: Mapping[str, Given],
+    shown: str,
+    anchor: Anchor | None,
+    made_at: datetime | None = None,
+) -> bool:
     """Store one answer per forecaster and close the question; ``shown`` names the one that people see.
 
-    False when it was closed already. An answer that comes after the measurement is no forecast and is stored
-    as an abstention.
+    False when it was closed already. An answer made (``made_at``, by default now) after the measurement is no
+    forecast and is stored as an abstention.
     """
+    made = made_at or timezone.now()
     with transaction.atomic():
-        now = timezone.now()
         open_still = Question.objects.filter(pk=question.pk, closed_at=None)
-        if not open_still.update(closed_at=now, anchor=anchor):
+        if not open_still.update(closed_at=timezone.now(), anchor=anchor):
             return False
-        # Read after the question is ours. A run that ends between here and the commit is a second late at
-        # worst: the forecast was computed before.
-        measured = Evaluation.objects.filter(pk=question.evaluation_id, status=EvaluationStatus.FINISHED)
-        late = measured.exists()
+        late = Evaluation.objects.filter(pk=question.evaluation_id, finished_at__lte=made).exists()
         for name, given in answers.items():
-            _store(question, _late(given) if late else given, name == shown, anchor)
+            _store(question, _late(given) if late else given, name == shown, anchor, made)
         transaction.on_commit(
             lambda: forecast_answered.send_robust(sender=Question, evaluation=question.evaluation),
             robust=True,
@@ -61,13 +66,16 @@ def _late(given: Given) -> Given:
     )
 
 
-def _store(question: Question, given: Given, is_shown: bool, anchor: Anchor | None) -> None:
+def _store(
+    question: Question, given: Given, is_shown: bool, anchor: Anchor | None, made_at: datetime
+) -> None:
     answer = given.answer
     usage = answer.usage
     row = ForecastRow(
         question=question,
         forecaster=stored_version(name=answer.forecaster, version=answer.version),
         is_shown=is_shown,
+        created_at=made_at,
         latency_seconds=usage.latency_seconds,
         tokens=usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens + usage.output_tokens,
         cost_usd=Decimal(str(usage.cost_usd)),

@@ -72,6 +72,27 @@ def test_what_comes_after_the_measurement_is_no_forecast(
     assert shown(submission).abstention == AbstentionReason.TIMEOUT
 
 
+def test_a_slow_member_that_is_overtaken_does_not_cost_the_quick_ones_their_forecast(
+    submit: Submit, finish: Finish, owner: User, anchor: Anchor, desk: Desk
+) -> None:
+    class Overtaken:
+        name, version = "local", "slow"
+
+        def forecast(self, requests: object) -> list[ContractForecast]:
+            finish(submission)
+            return [ContractForecast.of((1.0,) * 14, forecaster=self.name, version=self.version)]
+
+    desk.add("local", Overtaken())
+    submission = submit(owner)
+    work_round(desk)
+    row = shown(submission)
+    submission.evaluation.refresh_from_db()
+    assert row.document is not None
+    assert submission.evaluation.finished_at is not None
+    assert row.created_at < submission.evaluation.finished_at
+    assert not Forecast.objects.filter(forecaster__name="local").exists()
+
+
 def test_a_question_is_answered_once(submit: Submit, owner: User, anchor: Anchor, desk: Desk) -> None:
     submit(owner)
     work_round(desk)
