@@ -30,6 +30,9 @@ _STATUS = {
     "task_closed": status.HTTP_409_CONFLICT,
     "device_closed": status.HTTP_409_CONFLICT,
     "tier_too_low": status.HTTP_409_CONFLICT,
+    "too_many_runs": status.HTTP_429_TOO_MANY_REQUESTS,
+    "run_changed": status.HTTP_409_CONFLICT,
+    "run_over": status.HTTP_409_CONFLICT,
 }
 
 

@@ -2,7 +2,7 @@
 
 from csp.constants import SELF, UNSAFE_INLINE
 from csp.decorators import csp_replace
-from django.urls import path, re_path
+from django.urls import include, path, re_path
 from drf_spectacular.views import SpectacularJSONAPIView, SpectacularSwaggerSplitView
 
 from leaderboard.api import account_views, forecast_views, submission_views, task_views, views_base
@@ -49,6 +49,7 @@ urlpatterns = [
         submission_views.SubmissionCancel.as_view(),
         name="submission-cancel",
     ),
+    path("searches/", include("leaderboard.search.api.urls")),
     path("budget/", account_views.BudgetList.as_view(), name="budget"),
     path("tokens/", account_views.TokenList.as_view(), name="tokens"),
     path("tokens/<int:token_id>/", account_views.TokenDetail.as_view(), name="token"),

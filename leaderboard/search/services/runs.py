@@ -160,6 +160,12 @@ def extend(*, run: SearchRun, user: User, more: Limits) -> SearchRun:
     return locked
 
 
+def set_visibility(*, run: SearchRun, user: User, is_public: bool) -> None:
+    """Let others watch the run and read its kernels, or no longer. Raises PermissionDenied."""
+    _require_owner(run, user)
+    SearchRun.objects.filter(pk=run.pk).update(is_public=is_public)
+
+
 def cancel(*, run: SearchRun, user: User) -> bool:
     """End a run and stop what it has under way. False when it had ended before."""
     _require_owner(run, user)

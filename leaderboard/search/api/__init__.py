@@ -1,0 +1,1 @@
+"""Search runs in the API: start, follow by number, pause, resume, extend, cancel."""

@@ -1,0 +1,131 @@
+"""Shapes of search runs, and of what is sent to start one."""
+
+from rest_framework import serializers
+
+from leaderboard.search.models import RunStatus, SearchCandidate, SearchEvent, SearchRun
+from leaderboard.search.plan import MOST_MULTIPLE, Policy
+from leaderboard.search.services.runs import Limits
+
+_USUAL = Limits()
+
+
+class LimitsIn(serializers.Serializer[object]):
+    measurements = serializers.IntegerField(required=False, default=_USUAL.measurements)
+    device_seconds = serializers.FloatField(required=False, default=_USUAL.device_seconds)
+    wall_seconds = serializers.FloatField(required=False, default=_USUAL.wall_seconds)
+
+
+class MoreIn(serializers.Serializer[object]):
+    """How much more of each; something must be given."""
+
+    measurements = serializers.IntegerField(min_value=1, max_value=10_000)
+    device_seconds = serializers.FloatField(min_value=1)
+    wall_seconds = serializers.FloatField(min_value=1)
+
+
+class SearchIn(LimitsIn):
+    """A new run. Rules about the values are the service's, so that page and API say the same."""
+
+    task = serializers.CharField(max_length=64)
+    device = serializers.CharField(max_length=80)
+    generator = serializers.CharField(max_length=16, required=False, default="template")
+    language = serializers.CharField(
+        max_length=16,
+        required=False,
+        default="",
+        allow_blank=True,
+        help_text="The first that fits if absent.",
+    )
+    policy = serializers.ChoiceField(
+        [(str(item), str(item)) for item in Policy], required=False, default=str(Policy.SURROGATE)
+    )
+    seed = serializers.IntegerField(required=False, default=0, min_value=0, max_value=2**31 - 1)
+    slots = serializers.IntegerField(
+        required=False, default=4, min_value=1, max_value=64, help_text="Measurements in a generation."
+    )
+    multiple = serializers.IntegerField(
+        required=False,
+        default=16,
+        min_value=1,
+        max_value=min(256, MOST_MULTIPLE),
+        help_text="Candidates considered per measurement.",
+    )
+    is_public = serializers.BooleanField(required=False, default=False)
+    enters_best = serializers.BooleanField(
+        required=False, default=True, help_text="Enter the best kernel on the board in your name."
+    )
+
+
+class StopIn(serializers.Serializer[object]):
+    candidates = serializers.ListField(
+        child=serializers.IntegerField(min_value=0, max_value=2**31 - 1), min_length=1, max_length=500
+    )
+
+
+class SearchOut(serializers.Serializer[SearchRun]):
+    id = serializers.UUIDField()
+    username = serializers.CharField(source="user.username")
+    task = serializers.CharField(source="version.task.slug")
+    version = serializers.IntegerField(source="version.number")
+    device = serializers.CharField(source="device.slug")
+    generator = serializers.CharField()
+    language = serializers.CharField(help_text="Key of the template.")
+    plan = serializers.JSONField()
+    is_public = serializers.BooleanField()
+    status = serializers.ChoiceField(RunStatus.choices)
+    stop_reason = serializers.CharField(allow_blank=True)
+    stop_message = serializers.CharField(allow_blank=True, help_text="Also why it is paused.")
+    seq = serializers.IntegerField(help_text="Number of the newest event.")
+    generations = serializers.IntegerField()
+    considered = serializers.IntegerField()
+    measurements_limit = serializers.IntegerField()
+    measurements_spent = serializers.IntegerField()
+    measurements_reserved = serializers.IntegerField()
+    device_seconds_limit = serializers.FloatField()
+    device_seconds_spent = serializers.FloatField()
+    device_seconds_reserved = serializers.FloatField()
+    wall_seconds_limit = serializers.FloatField()
+    starter_seconds = serializers.FloatField(allow_null=True)
+    best_seconds = serializers.FloatField(allow_null=True)
+    entered = serializers.UUIDField(source="entered_id", allow_null=True, help_text="A submission.")
+    created_at = serializers.DateTimeField()
+    finished_at = serializers.DateTimeField(allow_null=True)
+
+
+class EventOut(serializers.Serializer[SearchEvent]):
+    seq = serializers.IntegerField()
+    kind = serializers.CharField()
+    created_at = serializers.DateTimeField()
+    document = serializers.JSONField()
+
+
+class CandidateOut(serializers.Serializer[SearchCandidate]):
+    number = serializers.IntegerField()
+    seq = serializers.IntegerField(help_text="Number of the event that last changed it.")
+    digest = serializers.CharField()
+    parents = serializers.ListField(child=serializers.CharField(), help_text="Digests.")
+    operator = serializers.CharField()
+    parameters = serializers.JSONField()
+    generation = serializers.IntegerField()
+    island = serializers.IntegerField()
+    action = serializers.CharField(help_text="skip, defer, measure or audit")
+    reason = serializers.CharField(allow_blank=True)
+    status = serializers.ChoiceField(SearchCandidate.Status.choices)
+    forecast_seconds = serializers.FloatField(allow_null=True)
+    forecast_spread = serializers.FloatField(allow_null=True, help_text="Standard deviation, octaves.")
+    p_better = serializers.FloatField(allow_null=True)
+    seconds = serializers.FloatField(allow_null=True)
+    verdict = serializers.CharField(source="evaluation.verdict", default="")
+
+
+class CandidateDetailOut(CandidateOut):
+    source = serializers.CharField(source="kernel.source")  # type: ignore[assignment]  # DRF takes fields off
+    kernel_language = serializers.CharField(source="kernel.language")
+
+
+class ChangedOut(serializers.Serializer[object]):
+    changed = serializers.BooleanField(help_text="False when there was nothing to do.")
+
+
+class StoppedOut(serializers.Serializer[object]):
+    stopped = serializers.IntegerField()

@@ -1,0 +1,223 @@
+"""Search runs: start, list, follow, steer."""
+
+from typing import Any
+from uuid import UUID
+
+from django.db.models import QuerySet
+from django.urls import reverse
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.exceptions import ValidationError
+from rest_framework.generics import ListAPIView
+from rest_framework.permissions import IsAuthenticatedOrReadOnly
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from leaderboard.api.pagination import NewestFirst
+from leaderboard.api.permissions import HasScope
+from leaderboard.api.serializers import Error
+from leaderboard.api.submission_serializers import VisibilityIn
+from leaderboard.api.views_base import ApiView, PersonalView, parsed, reply, user_of
+from leaderboard.search.api import shapes
+from leaderboard.search.models import SearchRun
+from leaderboard.search.plan import Plan, Policy
+from leaderboard.search.selectors import runs as selectors
+from leaderboard.search.services import runs as services
+from leaderboard.search.services.runs import Limits
+
+_FILTERS = {
+    "task": "version__task__slug",
+    "device": "device__slug",
+    "status": "status",
+    "user": "user__username",
+}
+_SINCE = OpenApiParameter("since", int, description="Only what events after this number changed.")
+_REFUSALS = {400: Error, 401: Error, 403: Error, 409: Error, 429: Error, 503: Error}
+
+
+class SearchList(ListAPIView[SearchRun]):
+    permission_classes = [IsAuthenticatedOrReadOnly, HasScope]
+    pagination_class = NewestFirst
+    serializer_class = shapes.SearchOut
+    queryset = SearchRun.objects.none()  # for the schema; get_queryset decides
+
+    @extend_schema(
+        operation_id="searches_list",
+        parameters=[OpenApiParameter(name, str, description="Only equal ones.") for name in _FILTERS],
+    )
+    def get(self, request: Request) -> Response:
+        """Public searches and your own, newest first."""
+        return self.list(request)
+
+    def get_queryset(self) -> QuerySet[SearchRun]:
+        asked = {
+            field: self.request.query_params[name].replace("\0", "")
+            for name, field in _FILTERS.items()
+            if name in self.request.query_params
+        }
+        return selectors.visible_runs(self.request.user).filter(**asked)
+
+    @extend_schema(
+        operation_id="search_start",
+        request=shapes.SearchIn,
+        responses={201: shapes.SearchOut, **_REFUSALS},
+    )
+    def post(self, request: Request) -> Response:
+        """Start a search. Follow it by its events and candidates."""
+        values = parsed(shapes.SearchIn, request)
+        plan = Plan(
+            Policy(values["policy"]), values["seed"], slots=values["slots"], multiple=values["multiple"]
+        )
+        run = services.start(
+            user=user_of(request),
+            task_slug=values["task"],
+            device_slug=values["device"],
+            generator=values["generator"],
+            language=values["language"],
+            plan=plan,
+            limits=_limits(values),
+            is_public=values["is_public"],
+            enters_best=values["enters_best"],
+        )
+        stored = selectors.get_visible(run.pk, request.user)
+        return reply(shapes.SearchOut(stored), 201, Location=reverse("api:search", args=[run.pk]))
+
+
+class SearchDetail(ApiView):
+    @extend_schema(operation_id="search_read", responses={200: shapes.SearchOut, 404: Error})
+    def get(self, request: Request, run_id: UUID) -> Response:
+        """A search you may see, with what it used and found so far."""
+        return reply(shapes.SearchOut(selectors.get_visible(run_id, request.user)))
+
+    @extend_schema(
+        operation_id="search_set_visibility",
+        request=VisibilityIn,
+        responses={200: shapes.SearchOut, 400: Error, 403: Error, 404: Error},
+    )
+    def patch(self, request: Request, run_id: UUID) -> Response:
+        """Let others watch it, or no longer."""
+        run = selectors.get_visible(run_id, request.user)
+        is_public = parsed(VisibilityIn, request)["is_public"]
+        services.set_visibility(run=run, user=user_of(request), is_public=is_public)
+        return reply(shapes.SearchOut(selectors.get_visible(run_id, request.user)))
+
+
+class SearchEvents(ApiView):
+    @extend_schema(
+        operation_id="search_events",
+        parameters=[_SINCE],
+        responses={200: shapes.EventOut(many=True), 404: Error},
+    )
+    def get(self, request: Request, run_id: UUID) -> Response:
+        """The event log, oldest first, 500 at most; ask again with the last one's number."""
+        run = selectors.get_visible(run_id, request.user)
+        events = selectors.events_since(run, _since(request))
+        return Response(shapes.EventOut(events, many=True).data)
+
+
+class SearchCandidates(ApiView):
+    @extend_schema(
+        operation_id="search_candidates",
+        parameters=[_SINCE],
+        responses={200: shapes.CandidateOut(many=True), 404: Error},
+    )
+    def get(self, request: Request, run_id: UUID) -> Response:
+        """Candidates in the order of their changes, without sources; ask again with the last one's seq."""
+        run = selectors.get_visible(run_id, request.user)
+        rows = selectors.candidates_since(run, _since(request))
+        return Response(shapes.CandidateOut(rows, many=True).data)
+
+
+class SearchCandidateDetail(ApiView):
+    @extend_schema(operation_id="search_candidate", responses={200: shapes.CandidateDetailOut, 404: Error})
+    def get(self, request: Request, run_id: UUID, number: int) -> Response:
+        """One candidate with its source."""
+        run = selectors.get_visible(run_id, request.user)
+        row = run.candidates.select_related("kernel", "evaluation").get(number=number)
+        return reply(shapes.CandidateDetailOut(row))
+
+
+class _Steering(PersonalView):
+    """What the owner may do to a run; every route is a POST."""
+
+    def act(self, run: SearchRun, request: Request) -> Any:
+        raise NotImplementedError
+
+    def answer(self, request: Request, run_id: UUID) -> Response:
+        changed = self.act(selectors.get_visible(run_id, request.user), request)
+        return reply(shapes.ChangedOut({"changed": changed}))
+
+
+class SearchPause(_Steering):
+    @extend_schema(
+        operation_id="search_pause", request=None, responses={200: shapes.ChangedOut, 403: Error, 404: Error}
+    )
+    def post(self, request: Request, run_id: UUID) -> Response:
+        """Take no new step; what is being measured is finished."""
+        return self.answer(request, run_id)
+
+    def act(self, run: SearchRun, request: Request) -> bool:
+        return services.pause(run=run, user=user_of(request))
+
+
+class SearchResume(_Steering):
+    @extend_schema(
+        operation_id="search_resume",
+        request=None,
+        responses={200: shapes.ChangedOut, 403: Error, 404: Error, 409: Error},
+    )
+    def post(self, request: Request, run_id: UUID) -> Response:
+        """Go on with a paused search; refused when its task, template or device has changed."""
+        return self.answer(request, run_id)
+
+    def act(self, run: SearchRun, request: Request) -> bool:
+        return services.resume(run=run, user=user_of(request))
+
+
+class SearchCancel(_Steering):
+    @extend_schema(
+        operation_id="search_cancel", request=None, responses={200: shapes.ChangedOut, 403: Error, 404: Error}
+    )
+    def post(self, request: Request, run_id: UUID) -> Response:
+        """End the search and stop what it measures."""
+        return self.answer(request, run_id)
+
+    def act(self, run: SearchRun, request: Request) -> bool:
+        return services.cancel(run=run, user=user_of(request))
+
+
+class SearchExtend(PersonalView):
+    @extend_schema(
+        operation_id="search_extend",
+        request=shapes.MoreIn,
+        responses={200: shapes.SearchOut, 400: Error, 403: Error, 404: Error, 409: Error},
+    )
+    def post(self, request: Request, run_id: UUID) -> Response:
+        """Raise the limits; a search that had used them up goes on."""
+        run = selectors.get_visible(run_id, request.user)
+        services.extend(run=run, user=user_of(request), more=_limits(parsed(shapes.MoreIn, request)))
+        return reply(shapes.SearchOut(selectors.get_visible(run_id, request.user)))
+
+
+class SearchStop(PersonalView):
+    @extend_schema(
+        operation_id="search_stop_candidates",
+        request=shapes.StopIn,
+        responses={200: shapes.StoppedOut, 400: Error, 403: Error, 404: Error},
+    )
+    def post(self, request: Request, run_id: UUID) -> Response:
+        """Never measure these candidates, or stop measuring them."""
+        run = selectors.get_visible(run_id, request.user)
+        numbers = parsed(shapes.StopIn, request)["candidates"]
+        stopped = services.stop_candidates(run=run, user=user_of(request), numbers=numbers)
+        return reply(shapes.StoppedOut({"stopped": stopped}))
+
+
+def _limits(values: dict[str, Any]) -> Limits:
+    return Limits(values["measurements"], values["device_seconds"], values["wall_seconds"])
+
+
+def _since(request: Request) -> int:
+    text = request.query_params.get("since", "0")
+    if not (text.isascii() and text.isdigit() and len(text) <= 15):
+        raise ValidationError({"since": "must be a whole number"})
+    return int(text)

@@ -1,0 +1,132 @@
+"""Searches as a program meets them: starting, following by number, steering, and who may."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.cache import cache
+from rest_framework.test import APIClient
+
+from leaderboard.models import TaskVersion
+from leaderboard.search.models import SearchRun
+from leaderboard.search.services.stepping import Stepper
+from leaderboard.services import tokens
+from runners.models import Device, Runner
+from tests.search.conftest import measure_all
+
+Start = Callable[..., SearchRun]
+
+
+@pytest.fixture(autouse=True)
+def _fresh_throttles() -> Iterator[None]:
+    cache.clear()
+    yield
+    cache.clear()
+
+
+def client(user: User | None = None) -> APIClient:
+    found = APIClient()
+    if user is not None:
+        found.force_login(user)
+    return found
+
+
+def wanted(**changes: Any) -> dict[str, Any]:
+    return {"task": "softmax", "device": "cpu-test", "measurements": 8, "slots": 3, "multiple": 4} | changes
+
+
+def test_a_search_is_started_and_followed_by_number(
+    owner: User, version: TaskVersion, device: Device, runner: Runner, settings: Any
+) -> None:
+    settings.DEVICE_SECONDS_PER_DAY = 10_000
+    api = client(owner)
+    created = api.post("/api/v1/searches/", wanted(device_seconds=5000, enters_best=False), format="json")
+    assert created.status_code == 201, created.json()
+    address = created["Location"]
+    assert address == f"/api/v1/searches/{created.json()['id']}/"
+    stepper = Stepper(SearchRun.objects.get())
+    seq, known = 0, {}
+    while stepper.step():
+        measure_all(runner, device)
+        for row in api.get(f"{address}candidates/?since={seq}").json():
+            known[row["number"]], seq = row, row["seq"]
+    read = api.get(address).json()
+    assert (read["status"], read["stop_reason"], read["measurements_spent"]) == (
+        "finished",
+        "measurements",
+        8,
+    )
+    assert len(known) == read["considered"]
+    times = [row["seconds"] for row in known.values() if row["seconds"]]
+    assert min(times) == read["best_seconds"]
+    events = api.get(f"{address}events/").json()
+    assert [event["seq"] for event in events] == list(range(1, read["seq"] + 1))
+    best = next(row for row in known.values() if row["seconds"] == read["best_seconds"])
+    detail = api.get(f"{address}candidates/{best['number']}/").json()
+    assert "kernel" in detail["source"]
+    assert detail["verdict"] == "passed"
+
+
+def test_steering_a_search(start: Start, owner: User) -> None:
+    address, api = f"/api/v1/searches/{start().pk}/", client(owner)
+    assert api.post(f"{address}pause/").json() == {"changed": True}
+    assert api.post(f"{address}pause/").json() == {"changed": False}
+    assert api.post(f"{address}resume/").json() == {"changed": True}
+    more = {"measurements": 5, "device_seconds": 10, "wall_seconds": 60}
+    assert api.post(f"{address}extend/", more, format="json").json()["measurements_limit"] == 15
+    assert api.post(f"{address}stop/", {"candidates": [3]}, format="json").json() == {"stopped": 0}
+    assert api.post(f"{address}cancel/").json() == {"changed": True}
+    over = api.post(f"{address}extend/", more, format="json")
+    assert (over.status_code, over.json()["error"]["code"]) == (409, "run_over")
+
+
+def test_who_may_see_and_steer(start: Start, owner: User, outsider: User) -> None:
+    run = start()
+    address = f"/api/v1/searches/{run.pk}/"
+    for viewer in (None, outsider):
+        assert client(viewer).get(address).status_code == 404
+        assert client(viewer).get("/api/v1/searches/").json()["results"] == []
+    assert client(outsider).post(f"{address}cancel/").status_code == 404
+    shown = client(owner).patch(address, {"is_public": True}, format="json")
+    assert shown.json()["is_public"] is True
+    for viewer in (None, outsider):
+        assert client(viewer).get(f"{address}events/").status_code == 200
+        assert len(client(viewer).get("/api/v1/searches/?task=softmax").json()["results"]) == 1
+    assert client(outsider).post(f"{address}cancel/").status_code == 403
+    assert client(outsider).patch(address, {"is_public": False}, format="json").status_code == 403
+    assert client().post(f"{address}cancel/").status_code in (401, 403)
+    assert client().post("/api/v1/searches/", wanted(), format="json").status_code in (401, 403)
+    _, text = tokens.create(user=owner, name="reader", scopes=["read"])
+    reader = APIClient()
+    reader.credentials(HTTP_AUTHORIZATION=f"Bearer {text}")
+    assert reader.get(address).status_code == 200
+    assert reader.post(f"{address}cancel/").status_code == 403
+
+
+@pytest.mark.parametrize(
+    ("changes", "code"),
+    [
+        ({"task": "no-such"}, "task_unknown"),
+        ({"task": "\0"}, "invalid"),
+        ({"language": "cuda"}, "no_template"),
+        ({"measurements": 0}, "limits_wrong"),
+        ({"policy": "clairvoyant"}, "invalid"),
+        ({"slots": 0}, "invalid"),
+        ({"multiple": 10**9}, "invalid"),
+    ],
+)
+def test_bad_requests_get_one_sentence(
+    owner: User, version: TaskVersion, device: Device, changes: dict[str, Any], code: str
+) -> None:
+    refused = client(owner).post("/api/v1/searches/", wanted(**changes), format="json")
+    assert (refused.status_code, refused.json()["error"]["code"]) == (400, code)
+    assert not SearchRun.objects.exists()
+
+
+def test_bad_cursors_and_numbers(start: Start, owner: User) -> None:
+    address, api = f"/api/v1/searches/{start().pk}/", client(owner)
+    for cursor in ("x", "-1", "1e3", "9" * 40):
+        assert api.get(f"{address}events/?since={cursor}").status_code == 400
+    assert api.get(f"{address}candidates/7/").status_code == 404
+    assert api.get(f"{address}candidates/{'9' * 30}/").status_code == 404
