@@ -32,8 +32,9 @@ from runners.supervisor.client import run_job
 from runners.supervisor.pool import WarmPool
 
 _TASK = loader.load(loader.CATALOG / "softmax")
-_AT_REST = 1.0  # seconds in which nothing below a supervisor ran
-_PATIENCE = 60.0
+_AT_REST = 1.0  # seconds in which next to nothing below a supervisor ran
+_NEXT_TO_NOTHING = 20e6  # nanoseconds: an open CUDA context keeps threads that wake now and then
+_PATIENCE = 30.0
 
 
 @dataclass(frozen=True)
@@ -136,10 +137,10 @@ def _bring_to_rest(pool: WarmPool) -> None:
     if pool.waiting is None:
         raise RuntimeError("the pool started nothing")
     end = time.monotonic() + _PATIENCE
-    before = -1
+    before = -_NEXT_TO_NOTHING
     while time.monotonic() < end:
         spent = process_tree.run_nanoseconds([pool.waiting, *process_tree.descendants(pool.waiting)])
-        if spent == before:
+        if spent - before < _NEXT_TO_NOTHING:
             return
         before = spent
         time.sleep(_AT_REST)
