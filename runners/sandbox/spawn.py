@@ -146,7 +146,8 @@ def _document(plan: Plan, bwrap: str | None, control: int, directory: str) -> di
         "directory": directory,
         "command": [*interpreter, f"{inside}/runners/harness/start.py", json.dumps(settings)],
         "environment": {
-            "PATH": "/usr/local/bin:/usr/bin:/bin",
+            # Last, as a tool of the machine goes before one that came with a package: ninja, for extensions.
+            "PATH": "/usr/local/bin:/usr/bin:/bin" + (f":{sys.prefix}/bin" if plan.packages else ""),
             "HOME": directory,
             "TMPDIR": directory,
             "USER": "kernel",

@@ -18,6 +18,20 @@ from tests.engine.conftest import GOOD_CPP, GOOD_PYTHON, Evaluate, make_spec
 pytestmark = pytest.mark.sandbox
 
 OUT_PYTHON = "import torch\n\ndef kernel(x, out):\n    torch.mul(x, 2, out=out).add_(1)\n"
+#: A compiled extension within seconds: neither torch's headers nor a Python module.
+INLINE_PYTHON = '''
+import ctypes
+from torch.utils.cpp_extension import load_inline
+SOURCE = """
+#include <cstdint>
+extern "C" void run(const float* x, float* y, int64_t count) {
+    for (int64_t i = 0; i < count; ++i) y[i] = 2 * x[i] + 1;
+}
+"""
+library = ctypes.CDLL(load_inline("twice", SOURCE, is_python_module=False, no_implicit_headers=True))
+def kernel(x, out):
+    library.run(ctypes.c_void_p(x.data_ptr()), ctypes.c_void_p(out.data_ptr()), ctypes.c_int64(x.numel()))
+'''
 
 
 @pytest.mark.parametrize("source", [GOOD_CPP, GOOD_PYTHON, OUT_PYTHON], ids=["cpp", "returned", "out"])
@@ -53,6 +67,11 @@ def test_ranked_run_has_a_score_and_hidden_cases(evaluate: Evaluate, source: str
     assert document["device_seconds"] >= compiling > 0, "the device waits while its runner compiles"
     assert document["work"] == ("own" if source == GOOD_CPP else "library")
     assert any(launch["library"] for launch in document["launches"]) == (source == GOOD_PYTHON)
+
+
+def test_an_extension_is_compiled_inside(evaluate: Evaluate) -> None:
+    document = evaluate(INLINE_PYTHON, language="python")
+    assert document["verdict"] == "passed", document["reason"]
 
 
 def test_the_copy_of_returned_tensors_is_told_apart_and_not_taken_off(
