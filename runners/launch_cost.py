@@ -8,6 +8,8 @@ import ctypes
 import subprocess
 import tempfile
 import time
+from collections.abc import Callable
+from typing import cast
 
 from runners.harness import cuda_driver
 
@@ -49,7 +51,7 @@ def least_launch_seconds() -> float:
     return min(times)
 
 
-def _loop():  # type: ignore[no-untyped-def]
+def _loop() -> Callable[[ctypes.c_void_p, ctypes.c_void_p, int], int]:
     """The loop as a function of ctypes: launch, function, count; it returns the driver's error code."""
     with tempfile.TemporaryDirectory(prefix="kernelhub-launch-") as folder:
         library = f"{folder}/loop.so"
@@ -57,4 +59,4 @@ def _loop():  # type: ignore[no-untyped-def]
         subprocess.run(command, input=_LOOP.encode(), check=True, capture_output=True)
         loaded = ctypes.CDLL(library)
     loaded.launches.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int]
-    return loaded.launches
+    return cast(Callable[[ctypes.c_void_p, ctypes.c_void_p, int], int], loaded.launches)

@@ -138,8 +138,11 @@ def test_a_stopped_runner_gives_its_work_back(
     evaluation = _enqueue(device, SLOW)
     runner = start("runner", "--device", "cpu")
     wait_for("the run's first test case", lambda: _running(evaluation))
+    descendants = psutil.Process(runner.pid).children(recursive=True)
     runner.send_signal(signal.SIGTERM)
     assert runner.wait(timeout=60) == 0
+    _, alive = psutil.wait_procs(descendants, timeout=30)
+    assert not alive, "the nursery, or what was started ahead, outlived its runner"
     evaluation.refresh_from_db()
     assert (evaluation.status, evaluation.attempts) == (EvaluationStatus.QUEUED, 0)
     assert not Runner.objects.filter(stopped_at=None).exists()
