@@ -14,12 +14,15 @@ _COLD_START = 0.25
 
 @dataclass(frozen=True)
 class Estimate:
-    """Seconds per call with a 95 % confidence interval; ``intercept`` is the rest of a batch."""
+    """Seconds per call with a 95 % confidence interval; ``intercept`` is the rest of a batch, and
+    ``intercept_low`` the lower end of its interval.
+    """
 
     seconds: float
     ci_low: float
     ci_high: float
     intercept: float
+    intercept_low: float
 
     @property
     def half_width(self) -> float:
@@ -42,7 +45,9 @@ def estimate(samples: Mapping[int, Sequence[float]], null: float, seed: int) -> 
     seconds = float(_per_call(np.median(few), np.median(many), short, long, null))
     spread = _per_call(resampled_few, resampled_many, short, long, null)
     low, high = (float(value) for value in np.quantile(spread, [0.025, 0.975]))
-    return Estimate(seconds, min(low, seconds), max(high, seconds), float(np.median(few)) - short * seconds)
+    intercept = float(np.median(few)) - short * seconds
+    intercept_low = float(np.quantile(resampled_few - short * spread, 0.025))
+    return Estimate(seconds, min(low, seconds), max(high, seconds), intercept, min(intercept_low, intercept))
 
 
 def _per_call(few, many, short: int, long: int, null: float):  # type: ignore[no-untyped-def]

@@ -116,6 +116,14 @@ def test_dawdling_in_short_batches_does_not_flatten_the_slope() -> None:
     assert dawdling.seconds > 0.9
 
 
+def test_an_intercept_made_of_noise_reaches_down_to_nothing() -> None:
+    noisy = estimate({1: [5.0, 1.0, 4.8, 1.1, 5.1], 4: [8.0, 4.0, 8.3, 4.1, 4.2]}, null=0.1, seed=1)
+    done_at_once = estimate({1: [9.0, 9.1, 9.2, 8.9, 9.0], 4: [9.1, 9.2, 9.0, 9.3, 9.1]}, null=0.1, seed=1)
+    assert noisy.intercept > 2
+    assert noisy.intercept_low < 1
+    assert done_at_once.intercept_low > 5
+
+
 def test_geometric_mean() -> None:
     assert geometric_mean([1.0, 4.0]) == pytest.approx(2.0)
 
