@@ -54,6 +54,14 @@ def test_a_check_is_not_forecast(submit: Submit, owner: User, anchor: Anchor) ->
     assert not Question.objects.exists()
 
 
+def test_a_site_without_a_surrogate_asks_nothing(
+    submit: Submit, owner: User, anchor: Anchor, settings: Any
+) -> None:
+    settings.SURROGATE = False
+    submit(owner)
+    assert not Question.objects.exists()
+
+
 def test_without_a_reference_there_is_no_forecast_and_it_says_why(
     submit: Submit, owner: User, desk: Desk
 ) -> None:
