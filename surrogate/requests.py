@@ -2,6 +2,8 @@
 
 from functools import lru_cache
 
+from django.db.models.functions import Length
+
 from runners.contract.spec import TaskSpec
 from runners.contract.vocabulary import DeviceKind
 from runners.models import Device, Kernel, SpecDocument
@@ -12,6 +14,8 @@ from surrogate.models import Anchor, Outcome
 
 #: Outcomes that forecasters learn from; the newest are taken.
 MOST_OUTCOMES = 3000
+#: Longer sources are forecast but not learned from: so many of a megabyte each would fill the memory.
+MOST_CHARACTERS = 65_536
 
 
 def request_for(
@@ -38,6 +42,8 @@ def known_outcomes(limit: int = MOST_OUTCOMES) -> list[KnownOutcome]:
     """The newest outcomes, oldest first. A kernel that was only checked teaches nothing and is left out."""
     rows = (
         Outcome.objects.exclude(is_correct=True, log2_ratio=None)
+        .annotate(size=Length("evaluation__kernel__source"))
+        .filter(size__lte=MOST_CHARACTERS)
         .select_related("evaluation__kernel", "evaluation__device", "anchor__evaluation__kernel")
         .defer(
             "evaluation__result",

@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass
-from itertools import combinations
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -40,16 +39,12 @@ def against_anchor(predicted: ArrayLike, actual: ArrayLike, noise: ArrayLike) ->
 def within_set(predicted: ArrayLike, actual: ArrayLike, noise: ArrayLike) -> PairCount:
     """All pairs of kernels of one task and device, by their log2 speed-ups over one anchor."""
     guess, truth, spread = (np.asarray(item, dtype=np.float64) for item in (predicted, actual, noise))
-    right, pairs, ties = 0.0, 0, 0
-    for one, other in combinations(range(len(truth)), 2):
-        difference = truth[one] - truth[other]
-        if is_tie(difference, math.hypot(spread[one], spread[other])):
-            ties += 1
-            continue
-        pairs += 1
-        stated = guess[one] - guess[other]
-        right += 0.5 if stated == 0 else float((stated > 0) == (difference > 0))
-    return PairCount(right, pairs, ties)
+    one, other = np.triu_indices(len(truth), k=1)
+    difference = truth[one] - truth[other]
+    ordered = ~(abs(difference) < np.maximum(TIE_OCTAVES, 2 * np.hypot(spread[one], spread[other])))
+    stated = (guess[one] - guess[other])[ordered]
+    right = np.where(stated == 0, 0.5, (stated > 0) == (difference[ordered] > 0))
+    return PairCount(float(right.sum()), int(ordered.sum()), int((~ordered).sum()))
 
 
 def kendall(predicted: ArrayLike, actual: ArrayLike) -> float | None:
