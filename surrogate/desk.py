@@ -29,9 +29,16 @@ logger = logging.getLogger(__name__)
 
 #: The forecaster that people are shown.
 SHOWN = "ensemble"
-QUICK = ("prior", "neighbours", "statistical")
+QUICK = ("prior", "roofline", "neighbours", "statistical")
 #: Weight before anything is known: a language model that was never judged must not lead.
-_FIRST_WEIGHT = {"prior": 0.2, "neighbours": 0.35, "statistical": 0.4, "local": 0.05, "anthropic": 0.5}
+_FIRST_WEIGHT = {
+    "prior": 0.1,
+    "roofline": 0.25,  # the only one that knows anything of a new site: its devices' ceilings
+    "neighbours": 0.25,
+    "statistical": 0.35,
+    "local": 0.05,
+    "anthropic": 0.5,
+}
 #: A slow member that counts for less is not worth a typing person's wait.
 _LEAST_WEIGHT = 0.02
 #: Seconds that a typing person may wait for a slow member; what is expected to take longer is not asked.

@@ -83,7 +83,8 @@ class EnsembleForecaster:
             sum(weight * answer.probabilities[index] for weight, answer in given) / total
             for index in range(bins.COUNT)
         ]
-        heaviest = max(given, key=lambda item: item[0])[1]
+        reasoned = [item for item in given if item[1].rationale] or given
+        heaviest = max(reasoned, key=lambda item: item[0])[1]
         correct = [(weight, answer.p_correct) for weight, answer in given if answer.p_correct is not None]
         voices = sum(weight for weight, _ in correct)
         return Forecast.of(

@@ -72,6 +72,20 @@ def test_without_a_reference_there_is_no_forecast_and_it_says_why(
     assert row.document is None
 
 
+def test_on_a_new_site_the_ceilings_of_the_device_are_what_is_known(
+    submit: Submit, owner: User, anchor: Anchor, desk: Desk
+) -> None:
+    # The least traffic takes 3.8 ms on this device, so that an anchor of 4 ms leaves next to no room.
+    ceilings = {"copy_bytes_per_s": 3e6, "flops_per_s": {"float32": 1e9}, "launch_seconds": 1e-6}
+    Device.objects.update(ceilings=ceilings)
+    submission = submit(owner)
+    work_round(desk)
+    row = Forecast.objects.get(forecaster__name="roofline", question__evaluation=submission.evaluation)
+    masses = row.document["probabilities"]
+    assert sum(masses[-3:]) == 0  # nothing passes the roofline
+    assert "leaves room for a speed-up" in shown(submission).document["rationale"]
+
+
 def test_what_comes_after_the_measurement_is_no_forecast(
     submit: Submit, finish: Finish, owner: User, anchor: Anchor, desk: Desk
 ) -> None:

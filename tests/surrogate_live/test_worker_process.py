@@ -17,6 +17,7 @@ from leaderboard.models import Baseline, Submission
 from leaderboard.services import baselines
 from runners.contract.vocabulary import Verdict
 from runners.models import Device, Runner
+from surrogate.desk import QUICK
 from surrogate.live import worker_status
 from surrogate.models import Anchor, Forecast, Outcome, Question
 from tests.leaderboard.conftest import finish_evaluation, result_document
@@ -63,7 +64,7 @@ def test_a_killed_worker_costs_forecasts_and_nothing_else(
     status = wait_for(
         "what it lacks", lambda: (told := worker_status()) and told.problems.get("local") and told
     )
-    assert set(status.members) == {"prior", "neighbours", "statistical"}
+    assert set(status.members) == set(QUICK)
     assert "fetch_model" in status.problems["local"]
     assert "ANTHROPIC_API_KEY" in status.problems["anthropic"]
 
