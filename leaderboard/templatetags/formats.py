@@ -58,6 +58,17 @@ def duration(seconds: Any) -> str:
 
 
 @register.filter
+def rough(seconds: Any) -> str:
+    """A forecast time: two significant digits, as more would claim what no forecast knows, e.g. ``110 ms``."""
+    value = number(seconds)
+    if value is None:
+        return NONE
+    rounded = float(f"{value:.2g}")
+    size, unit = next((item for item in _TIME_UNITS if rounded >= item[0]), _TIME_UNITS[-1])
+    return f"{significant(rounded / size, 2)}{SPACE}{unit}"
+
+
+@register.filter
 def clock(seconds: Any) -> str:
     """Seconds of waiting, coarse: ``under 1 s``, ``12 s``, ``3 min``, ``2 h 5 min``."""
     value = number(seconds)

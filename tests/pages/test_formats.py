@@ -9,6 +9,7 @@ from django.utils import timezone
 from leaderboard.templatetags.formats import (
     bounds,
     bytesize,
+    chance,
     clock,
     duration,
     error_size,
@@ -17,6 +18,7 @@ from leaderboard.templatetags.formats import (
     plain,
     rate,
     reltime,
+    rough,
     significant,
     speedup,
 )
@@ -111,3 +113,26 @@ def test_a_moment_carries_itself_for_machines() -> None:
     assert "3 h ago" in html
     assert f'datetime="{moment.isoformat(timespec="seconds")}"' in html
     assert reltime(None) == "–"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0.1059, "110 ms"),
+        (0.01512, "15 ms"),
+        (4.877e-3, "4.9 ms"),
+        (9.96e-7, "1.0 µs"),
+        (9.94e-7, "990 ns"),
+        (12.34, "12 s"),
+        (None, "–"),
+    ],
+)
+def test_forecast_times_claim_no_more_than_two_digits(seconds: float | None, text: str) -> None:
+    assert ordinary(rough(seconds)) == text
+
+
+@pytest.mark.parametrize(
+    ("share", "text"), [(0.0, "< 1 %"), (0.004, "< 1 %"), (0.344, "34 %"), (0.999, "> 99 %"), (None, "–")]
+)
+def test_no_forecast_is_certain(share: float | None, text: str) -> None:
+    assert ordinary(chance(share)) == text
