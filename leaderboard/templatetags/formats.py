@@ -59,7 +59,7 @@ def duration(seconds: Any) -> str:
 
 @register.filter
 def rough(seconds: Any) -> str:
-    """A forecast time: two significant digits, as more would claim what no forecast knows, e.g. ``110 ms``."""
+    """A forecast time, e.g. ``110 ms``: two significant digits, as more would claim what nobody knows."""
     value = number(seconds)
     if value is None:
         return NONE
