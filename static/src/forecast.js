@@ -28,7 +28,10 @@ export function startForecast(task, read) {
     });
     socket.addEventListener("message", (event) => hear(event.data));
     socket.addEventListener("close", (event) => {
-      if (CLOSED_FOR_GOOD.includes(event.code)) return;
+      if (CLOSED_FOR_GOOD.includes(event.code)) {
+        body.textContent = "No forecasts any more: load the page again, and log in if need be.";
+        return;
+      }
       setTimeout(connect, wait * (0.75 + Math.random() / 2));
       wait = Math.min(LONGEST_WAIT, wait * 2);
     });
