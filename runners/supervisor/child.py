@@ -129,6 +129,8 @@ class Child:
     def kill(self) -> None:
         """Kills every process, without waiting for its end. ``close`` follows."""
         process_tree.kill(self._root)
+        if not process_tree.descendants(self._root):
+            self._sandbox.process.kill()  # it has not started anything yet
 
     def close(self) -> None:
         """Kills every process and releases everything."""

@@ -13,7 +13,7 @@ from runners.contract import result
 from runners.contract.job import Job
 from runners.contract.limits import LIMITS, MAX_SOURCE_BYTES, ModeLimits, device_seconds
 from runners.contract.result import Finding, ResultDocument
-from runners.contract.vocabulary import LANGUAGES_OF, STAGES_OF, Mode, Stage, Verdict
+from runners.contract.vocabulary import LANGUAGES_OF, STAGES_OF, Language, Mode, Stage, Verdict
 from runners.devices import cores_beside
 from runners.sandbox.bounds import Bounds
 from runners.sandbox.probe import Probe, tier_number
@@ -82,6 +82,9 @@ class Evaluation:
         return document
 
     def _go(self) -> None:
+        # What the other languages need is gone at once: it may still be starting, on the cores of this job.
+        python = self._job.language == Language.PYTHON
+        self._sandboxes.dismiss(lambda plan: plan.packages != python)
         self._refuse_what_cannot_work()
         stages: dict[Stage, Callable[[], None]] = {
             Stage.SCREEN: self._screen,

@@ -20,6 +20,7 @@ class Sandboxes:
     def __init__(self, start: Callable[[Plan, Stop], Child] = Child) -> None:
         self._start = start
         self._ready: list[tuple[Plan, Child]] = []
+        self._leaving: list[Child] = []
 
     def prepare(self, target: DeviceTarget, bounds: Bounds, layers: Layers) -> None:
         """Starts one sandbox for each plan that a job on ``target`` may ask for, and waits for none."""
@@ -38,12 +39,16 @@ class Sandboxes:
                 break
         return self._start(replace(plan, imports_ahead=()), stop)
 
-    def dismiss(self) -> None:
-        """Kills those that nobody took, without waiting for their end."""
-        for _, child in self._ready:
+    def dismiss(self, unneeded: Callable[[Plan], bool] = lambda plan: True) -> None:
+        """Kills those that nobody will take, without waiting for their end."""
+        leaving = [item for item in self._ready if unneeded(item[0])]
+        self._ready = [item for item in self._ready if item not in leaving]
+        for _, child in leaving:
             child.kill()
+            self._leaving.append(child)
 
     def close(self) -> None:
         """Waits for the end of those that nobody took."""
-        while self._ready:
-            self._ready.pop()[1].close()
+        self.dismiss()
+        while self._leaving:
+            self._leaving.pop().close()

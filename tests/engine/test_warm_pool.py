@@ -15,7 +15,7 @@ from runners.contract.result import ResultDocument
 from runners.sandbox import process_tree
 from runners.sandbox.bounds import Bounds
 from runners.sandbox.probe import Probe
-from runners.supervisor.child import Child
+from runners.supervisor.child import Child, Died
 from runners.supervisor.client import run_job
 from runners.supervisor.plan import plan_for
 from runners.supervisor.pool import WarmPool
@@ -149,13 +149,29 @@ def test_other_bounds_get_a_sandbox_of_their_own(target: DeviceTarget, proved: P
 
 
 def test_a_dead_sandbox_is_not_handed_out(target: DeviceTarget, proved: Probe) -> None:
-    stop = Stop(float("inf"), 1)
-    sandboxes = Sandboxes()
+    started: list[Child] = []
+
+    def start(*arguments: Any) -> Child:
+        started.append(Child(*arguments))
+        return started[-1]
+
+    sandboxes = Sandboxes(start)
     sandboxes.prepare(target, Bounds(), proved.usable())
-    sandboxes.dismiss()
-    child = sandboxes.open(plan_for(target, "library", Bounds(), proved.usable()), stop)
+    for child in started:
+        child.kill()
+        with pytest.raises(Died):
+            _listen(child)
+    ahead = len(started)
+    child = sandboxes.open(plan_for(target, "library", Bounds(), proved.usable()), Stop(float("inf"), 1))
     try:
+        assert child is started[ahead]
         assert child.expect("ready", 20, "Starting")["event"] == "ready"
     finally:
         child.close()
         sandboxes.close()
+
+
+def _listen(child: Child) -> None:
+    """What it said before it died comes first."""
+    while True:
+        child.receive(10, "Dying")
