@@ -8,12 +8,20 @@ from typing import Any
 from leaderboard.catalog.loader import CatalogTask
 from leaderboard.search import loop
 from leaderboard.search.gaussian_outlook import GaussianOutlook
-from leaderboard.search.generators.base import Operator, Proposal, digest_of
+from leaderboard.search.generators.base import (
+    Generator,
+    GeneratorPaused,
+    GeneratorSpent,
+    Operator,
+    Proposal,
+    digest_of,
+)
 from leaderboard.search.generators.template import Template
+from leaderboard.search.outlook import Outlook
 from leaderboard.search.plan import Plan
 from leaderboard.search.state import Candidate, SearchState
 from runners.contract.result import ResultDocument
-from runners.contract.vocabulary import Verdict
+from runners.contract.vocabulary import Language, Verdict
 from surrogate.contract.request import KernelText
 
 #: Runs one kernel; raises for what is no fault of the kernel's.
@@ -28,20 +36,37 @@ class SearchStopped(RuntimeError):
 
 
 @dataclass
+class Written:
+    """Kernels that come from no template: ``key`` names the starter to compare with."""
+
+    key: str
+    language: Language
+    generator: Generator
+    outlook: Outlook | None = None
+
+
+@dataclass
 class LocalSearch:
     """``rows`` has one entry per measurement, in order."""
 
     task: CatalogTask
-    template: Template
+    template: Template | Written
     plan: Plan
     measure: Measure
     on_row: Callable[[dict[str, Any]], None] = lambda _: None
     rows: list[dict[str, Any]] = field(default_factory=list)
+    #: Result documents by digest; a generator that learns from failures reads them.
+    outcomes: dict[str, ResultDocument] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.state = SearchState(self.plan.islands, self.plan.migrate_every)
-        self._outlook = GaussianOutlook(self.template.grid)
-        self._generator = self.template.generator()
+        self._outlook: Outlook | None
+        self._generator: Generator
+        if isinstance(self.template, Template):
+            self._outlook = GaussianOutlook(self.template.grid)
+            self._generator = self.template.generator()
+        else:
+            self._outlook, self._generator = self.template.outlook, self.template.generator
         self.stop_reason = ""
 
     def run(self, measurements: int, device_seconds: float = math.inf) -> None:
@@ -62,7 +87,13 @@ class LocalSearch:
             if left <= 0:
                 self.stop_reason = "The measurements are used up."
                 return
-            generation = loop.step(self.state, self._generator, self._outlook, self.plan, slots=left)
+            try:
+                generation = loop.step(self.state, self._generator, self._outlook, self.plan, slots=left)
+            except GeneratorSpent as error:
+                self.stop_reason = str(error)
+                return
+            except GeneratorPaused as error:
+                raise SearchStopped(str(error)) from error
             if not generation.chosen:
                 self.stop_reason = "The generator has nothing new to propose."
                 return
@@ -74,6 +105,7 @@ class LocalSearch:
     def _measure(self, candidate: Candidate) -> None:
         digest, kernel = candidate.proposal.digest, candidate.proposal.kernel
         document = self.measure(kernel)
+        self.outcomes[digest] = document
         if document["verdict"] in (Verdict.INTERNAL_ERROR, Verdict.CANCELLED):
             # Not the kernel's fault, so neither a measurement nor an outcome.
             self.state.drop(digest)
@@ -103,7 +135,8 @@ class LocalSearch:
 
     def report(self) -> dict[str, Any]:
         best = self.state.best
-        starter = next((row["seconds"] for row in self.rows if not row["parameters"]), None)
+        opening = (row for row in self.rows if row["operator"] == Operator.START and not row["parameters"])
+        starter = next((row["seconds"] for row in opening), None)
         found = None if best is None else self.state.candidates[best[0]].proposal.kernel
         seconds = None if best is None else 2 ** best[1]
         return {

@@ -3,7 +3,7 @@
 from random import Random
 
 from leaderboard.search import sieve
-from leaderboard.search.generators.base import Ask, Generator, Proposal
+from leaderboard.search.generators.base import Ask, Generator, GeneratorPaused, GeneratorSpent, Proposal
 from leaderboard.search.outlook import Outlook
 from leaderboard.search.plan import Plan, Policy
 from leaderboard.search.sieve import Decision
@@ -93,7 +93,14 @@ def _propose(
         if share == 0:
             continue
         parents = () if plan.policy == Policy.RANDOM else state.islands[island].parents(random)
-        for proposal in generator.propose(Ask(share, parents, known), random):
+        ask = Ask(share, parents, known, f"g{state.generations}.i{island}")
+        try:
+            proposals = generator.propose(ask, random)
+        except (GeneratorPaused, GeneratorSpent):
+            if found:  # what was paid for is measured; the next step hears of it again
+                break
+            raise
+        for proposal in proposals:
             known.add(proposal.digest)
             found.append((proposal, island))
     return found

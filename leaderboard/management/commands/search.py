@@ -5,9 +5,11 @@ faster than the starter, 1 none was, 2 usage.
 """
 
 import json
+import os
 import sys
 from argparse import ArgumentParser
 from contextlib import AbstractContextManager, nullcontext
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +17,13 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 from leaderboard import local_runs
-from leaderboard.catalog.loader import CatalogError
+from leaderboard.catalog.loader import CatalogError, CatalogTask
 from leaderboard.local_runs import UsageError
 from leaderboard.search.generators.template import template_for
-from leaderboard.search.local import LocalSearch, SearchStopped
+from leaderboard.search.llm.arms import cheapest, parse_arms
+from leaderboard.search.llm.journal import FileJournal, MemoryJournal
+from leaderboard.search.llm.local import LlmSearch, Spending, catalog_library, language_for
+from leaderboard.search.local import LocalSearch, Measure, SearchStopped
 from leaderboard.search.plan import Plan, Policy
 from leaderboard.services.errors import Refusal
 from runners.contract.result import ResultDocument
@@ -26,6 +31,7 @@ from runners.contract.vocabulary import DeviceKind, Language, Mode
 from runners.devices import DetectedDevice
 from runners.instance_lock import InstanceTaken, lock_instance
 from surrogate.contract.request import KernelText
+from surrogate.llm.config import NO_KEY, Config
 
 FASTER, NOT_FASTER, USAGE = 0, 1, 2
 
@@ -37,11 +43,23 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("task", help="name of a built-in task")
         parser.add_argument("--device", default="cpu", help='slug, kind or kind:index, e.g. "cuda:0"')
-        parser.add_argument("--generator", choices=["template"], default="template")
-        parser.add_argument("--language", default="", help="of the template; the first that fits by default")
+        parser.add_argument("--generator", choices=["template", "llm"], default="template")
+        parser.add_argument("--language", default="", help="of the kernels; the first that fits by default")
         parser.add_argument("--measurements", type=int, default=40, help="the starter's among them")
         parser.add_argument("--policy", choices=[str(item) for item in Policy], default=str(Policy.SURROGATE))
-        parser.add_argument("--multiple", type=int, default=16, help="candidates considered per measurement")
+        parser.add_argument(
+            "--multiple", type=int, help="candidates considered per measurement; 16, of a language model 2"
+        )
+        model = parser.add_argument_group("language model")
+        model.add_argument("--models", default="", help='e.g. "claude-sonnet-5-5:high claude-haiku-5-5"')
+        model.add_argument("--money", default="", help="US dollars that all its calls together may cost")
+        model.add_argument("--tokens", type=int, help="tokens that all its calls together may take")
+        model.add_argument(
+            "--verifiers", default="", help='model that reads kernels first; the cheapest, or "none"'
+        )
+        model.add_argument(
+            "--journal", type=Path, metavar="FILE", help="keep what was paid for, and go on there"
+        )
         parser.add_argument("--slots", type=int, default=4, help="measurements in a generation")
         parser.add_argument("--seed", type=int, default=0)
         parser.add_argument("--mode", choices=[str(Mode.BENCHMARK), str(Mode.RANKED)], default="benchmark")
@@ -52,32 +70,67 @@ class Command(BaseCommand):
         if options["measurements"] < 1:
             raise CommandError("--measurements must be at least 1", returncode=USAGE)
         try:
-            search, device = self._search(options)
+            device = local_runs.find_device(options["device"])
+            if options["generator"] == "llm":
+                written = self._llm_search(options, device)
+                search, report_of = written.search, written.report
+                search.on_row = self._show
+            else:
+                search = self._search(options, device)
+                report_of = search.report
             with self._device_to_ourselves(device):
                 search.run(options["measurements"])
         except (UsageError, Refusal, CatalogError, ValueError) as error:
             raise CommandError(str(error), returncode=USAGE) from error
         except SearchStopped as error:
             search.stop_reason = str(error)
-        report = {"device": device.slug, **search.report()}
+        report = {"device": device.slug, **report_of()}
         if options["save"] and report["best_source"]:
             options["save"].write_text(report["best_source"], encoding="utf-8")
+        if options["generator"] == "llm":
+            self.stderr.write(f"{search.stop_reason} ${report['money_spent']:.4f} were spent.")
         self.stdout.write(json.dumps(report, indent=1) if options["json"] else _summary(report))
         if not report["speed_up"] or report["speed_up"] <= 1:
             sys.exit(NOT_FASTER)
 
-    def _search(self, options: dict[str, Any]) -> tuple[LocalSearch, DetectedDevice]:
+    def _search(self, options: dict[str, Any], device: DetectedDevice) -> LocalSearch:
         task = local_runs.find_task(options["task"])
-        device = local_runs.find_device(options["device"])
         template = template_for(task.slug, DeviceKind(device.kind), options["language"])
         if template is None:
             raise UsageError(f"The task {task.slug} has no template for {device.name}.")
-        plan = Plan(
-            policy=Policy(options["policy"]),
-            seed=options["seed"],
-            slots=options["slots"],
-            multiple=options["multiple"],
+        measure = self._measure(options, task, device)
+        return LocalSearch(task, template, _plan(options, multiple=16), measure, self._show)
+
+    def _llm_search(self, options: dict[str, Any], device: DetectedDevice) -> LlmSearch:
+        task, kind = local_runs.find_task(options["task"]), DeviceKind(device.kind)
+        language = language_for(task, kind, options["language"])
+        if language is None:
+            raise UsageError(f"The task {task.slug} takes no such language on {device.name}.")
+        config = Config.from_environment(os.environ)
+        if not config.has_key:
+            raise UsageError(NO_KEY)
+        arms = parse_arms(options["models"] or " ".join(config.models))
+        named = options["verifiers"]
+        verify = None if named == "none" else parse_arms(named)[0] if named else cheapest(arms)
+        plan, mode = _plan(options, multiple=2), Mode(options["mode"])
+        identity = {"task": task.slug, "spec": task.spec.digest, "device": device.slug, "seed": plan.seed}
+        journal = FileJournal(options["journal"], identity) if options["journal"] else MemoryJournal()
+        return LlmSearch(
+            task,
+            language,
+            device,
+            local_runs.ceilings_for(device, mode, settings.DATA_DIR / "engine"),
+            plan,
+            self._measure(options, task, device),
+            arms=arms,
+            spending=Spending(_money(options["money"]), options["tokens"]),
+            config=config,
+            journal=journal,
+            verify=verify,
+            library=catalog_library(task, kind),
         )
+
+    def _measure(self, options: dict[str, Any], task: CatalogTask, device: DetectedDevice) -> Measure:
         mode = Mode(options["mode"])
 
         def measure(kernel: KernelText) -> ResultDocument:
@@ -93,7 +146,7 @@ class Command(BaseCommand):
                 on_event=lambda _event: None,
             )
 
-        return LocalSearch(task, template, plan, measure, self._show), device
+        return measure
 
     def _device_to_ourselves(self, device: DetectedDevice) -> AbstractContextManager[object]:
         """Keeps runners off the device, or says that one is at work there already."""
@@ -108,6 +161,26 @@ class Command(BaseCommand):
         best = f"best {row['best_seconds'] * 1e6:.1f} µs" if row["best_seconds"] else "none works yet"
         words = " ".join(f"{name}={value}" for name, value in row["parameters"].items()) or "the starter"
         self.stderr.write(f"{row['measurement']:>3}  {taken:>14}  {best:>16}  {row['operator']:<9} {words}")
+
+
+def _plan(options: dict[str, Any], *, multiple: int) -> Plan:
+    return Plan(
+        policy=Policy(options["policy"]),
+        seed=options["seed"],
+        slots=options["slots"],
+        multiple=options["multiple"] or multiple,
+    )
+
+
+def _money(text: str) -> Decimal:
+    """Raises UsageError: a search that costs money is told how much it may cost."""
+    try:
+        money = Decimal(text)
+    except InvalidOperation:
+        money = Decimal(0)
+    if not (money.is_finite() and money > 0):
+        raise UsageError("--money must say how many US dollars the search may cost, e.g. --money 2.50")
+    return money
 
 
 def _summary(report: dict[str, Any]) -> str:

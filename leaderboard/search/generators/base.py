@@ -19,6 +19,13 @@ class Operator(StrEnum):
     RANDOM = "random"
     NEIGHBOUR = "neighbour"  # one parent, one small change
     CROSSOVER = "crossover"  # two parents
+    # A language model's:
+    TRANSLATE = "translate"  # the reference as a first correct kernel
+    REWRITE = "rewrite"  # one parent, everything may change
+    DIFF = "diff"  # one parent, local edits
+    COMBINE = "combine"  # two parents
+    DIFFERENT = "different"  # unlike all of several parents
+    REPAIR = "repair"  # a kernel that failed, with what it failed by
 
 
 @dataclass(frozen=True)
@@ -46,15 +53,30 @@ class Parent:
 
 @dataclass(frozen=True)
 class Ask:
-    """What a search wants: ``count`` kernels that are not in ``known``, built on ``parents`` (best first)."""
+    """What a search wants: ``count`` kernels that are not in ``known``, built on ``parents`` (best first).
+
+    ``step`` names the place in the search; equal places of equal searches have equal names.
+    """
 
     count: int
     parents: Sequence[Parent]
     known: Set[str]
+    step: str = ""
+
+
+class GeneratorPaused(Exception):
+    """The generator can't work at present, and trying again at once would only cost; the message says why."""
+
+
+class GeneratorSpent(Exception):
+    """What the generator may spend is spent; the message says what of."""
 
 
 class Generator(Protocol):
-    """``propose`` may return fewer than asked for; none at all means that it has nothing new to say."""
+    """``propose`` may return fewer than asked for; none at all means that it has nothing new to say.
+
+    One that costs money raises GeneratorPaused or GeneratorSpent where it can't go on.
+    """
 
     @property
     def name(self) -> str: ...

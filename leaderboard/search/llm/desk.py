@@ -1,0 +1,181 @@
+"""Asking models: money and tokens set aside, the question noted, the answer stored before anybody uses it."""
+
+import asyncio
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Any, Protocol
+
+from leaderboard.search.llm.arms import Arm
+from leaderboard.search.llm.book import Book
+from leaderboard.search.llm.journal import Document, StepTaken
+from surrogate.llm.client import Claude
+from surrogate.llm.clock import Clock
+from surrogate.llm.config import Config
+from surrogate.llm.ledger import SpendLedger
+from surrogate.llm.outcome import Answer, Failure, FailureKind
+from surrogate.llm.prices import upper_bound
+from surrogate.llm.request import Request
+
+#: Seconds for one question with all its attempts.
+DEADLINE = 480.0
+_AT_ONCE = 4
+
+
+@dataclass(frozen=True)
+class Question:
+    """``about`` is noted with it: what a reader of the journal needs to understand the reply."""
+
+    step: str
+    arm: Arm
+    request: Request
+    about: Document
+
+    @property
+    def bound(self) -> Decimal:
+        """The most that one attempt should cost, US dollars."""
+        return upper_bound(self.arm.model, self.request.prompt_bytes, self.request.max_tokens)
+
+    @property
+    def tokens(self) -> int:
+        """The most that one attempt should take, as ``upper_bound`` counts them."""
+        return self.request.prompt_bytes // 2 + 500 + self.request.max_tokens
+
+
+@dataclass(frozen=True)
+class Reply:
+    """``is_new``: it came now, and was not read from the journal."""
+
+    step: str
+    outcome: Answer | Failure
+    is_new: bool
+
+    @classmethod
+    def none(cls, step: str) -> "Reply":
+        """Of a question that was not asked."""
+        return cls(step, Failure(FailureKind.OVER_BUDGET, "the question was not asked"), False)
+
+
+class Purse(Protocol):
+    """What is left of a run's money and tokens, beside what the ledger refuses by itself."""
+
+    def money_left(self) -> Decimal: ...
+
+    def reserve_tokens(self, count: int) -> bool:
+        """False when they do not fit, and then nothing is set aside."""
+        ...
+
+    def settle_tokens(self, reserved: int, spent: int) -> None: ...
+
+
+class Desk:
+    """Every call of a search goes over it. ``book`` is replaced whenever its journal is read anew."""
+
+    def __init__(
+        self,
+        config: Config,
+        ledger: SpendLedger,
+        purse: Purse,
+        *,
+        deadline: float = DEADLINE,
+        clock: Clock | None = None,
+    ) -> None:
+        self._config, self._ledger, self._purse = config, ledger, purse
+        self._deadline, self._clock = deadline, clock
+        self._primed: set[str] = set()
+
+    def affords(self, arm: Arm, request: Request) -> bool:
+        return upper_bound(arm.model, request.prompt_bytes, request.max_tokens) <= self._purse.money_left()
+
+    def ask(self, book: Book, questions: Sequence[Question]) -> list[Reply]:
+        """One reply per question, in order; a step that has its reply already is not asked again.
+
+        Raises StepTaken where another process is asking one of these steps.
+        """
+        known = {item.step: _stored(book, item.step) for item in questions}
+        new = [item for item in questions if known[item.step] is None]
+        replies: dict[str, Reply] = {
+            step: Reply(step, outcome, False) for step, outcome in known.items() if outcome is not None
+        }
+        for item in new:
+            if item.step in book.asked:
+                raise StepTaken(item.step)
+        # The first question of each model goes alone: it writes the prompt's prefix to the model's cache.
+        first = [item for item in new if self._prime(item.arm.model)]
+        for group in (first, [item for item in new if item not in first]):
+            replies |= {reply.step: reply for reply in self._ask_group(book, group)}
+        return [replies[item.step] for item in questions]
+
+    def _prime(self, model: str) -> bool:
+        is_first = model not in self._primed
+        self._primed.add(model)
+        return is_first
+
+    def _ask_group(self, book: Book, questions: Sequence[Question]) -> list[Reply]:
+        replies: list[Reply] = []
+        # Threads with a loop of their own each: the journal may be a database, which an event loop must not
+        # touch, and each reply is stored the moment it is there.
+        with ThreadPoolExecutor(_AT_ONCE) as pool:
+            waiting: dict[Future[Answer | Failure], Question] = {}
+            for item in questions:
+                if not self._purse.reserve_tokens(item.tokens):
+                    failure = Failure(FailureKind.OVER_BUDGET, "the tokens of the search are used up")
+                    replies.append(Reply(item.step, failure, True))
+                    continue
+                noted = {**item.about, "arm": item.arm.name, "bound": str(item.bound)}
+                try:
+                    book.add("asked", item.step, noted)
+                except BaseException:
+                    self._purse.settle_tokens(item.tokens, 0)
+                    raise
+                waiting[pool.submit(self._call, item)] = item
+            for future in as_completed(waiting):
+                item, outcome = waiting[future], future.result()
+                book.add("replied", item.step, reply_document(outcome))
+                self._purse.settle_tokens(item.tokens, tokens_of(outcome))
+                replies.append(Reply(item.step, outcome, True))
+        return replies
+
+    def _call(self, question: Question) -> Answer | Failure:
+        return asyncio.run(self._call_async(question))
+
+    async def _call_async(self, question: Question) -> Answer | Failure:
+        config = replace(self._config, models=(question.arm.model,))
+        async with Claude(config, self._ledger, clock=self._clock) as client:
+            return await client.ask(question.request, deadline=self._deadline)
+
+
+def stored(book: Book, step: str) -> Reply | None:
+    """The reply that the journal has of a step."""
+    outcome = _stored(book, step)
+    return None if outcome is None else Reply(step, outcome, False)
+
+
+def tokens_of(outcome: Answer | Failure) -> int:
+    usage = outcome.usage
+    return usage.prompt + usage.output
+
+
+def reply_document(outcome: Answer | Failure) -> dict[str, Any]:
+    """What the journal keeps of a reply: enough to use it again, and to tell what it cost."""
+    common = {
+        "cost": str(outcome.cost),
+        "tokens": tokens_of(outcome),
+        "seconds": round(outcome.seconds, 3),
+        "request_id": outcome.request_id,
+        "attempts": [item.result for item in outcome.attempts],
+    }
+    if isinstance(outcome, Answer):
+        data = None if outcome.data is None else dict(outcome.data)
+        return {**common, "result": "answer", "model": outcome.model, "text": outcome.text, "data": data}
+    return {**common, "result": str(outcome.kind), "message": outcome.message}
+
+
+def _stored(book: Book, step: str) -> Answer | Failure | None:
+    document = book.replied.get(step)
+    if document is None:
+        return None
+    if document["result"] == "answer":
+        return Answer(document["text"], document["model"], "end_turn", document["data"])
+    return Failure(FailureKind(document["result"]), document["message"])

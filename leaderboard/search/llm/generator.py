@@ -1,0 +1,88 @@
+"""The generator ``llm``: a language model's kernels, from a first correct one to variations of the best.
+
+Every call has a step, named by its place in the search. A search that is resumed comes by the same steps,
+finds their replies in the journal and pays for none of them again.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from random import Random
+from typing import Any
+
+from leaderboard.search.generators.base import Ask, GeneratorPaused, GeneratorSpent, Proposal
+from leaderboard.search.llm import prompts
+from leaderboard.search.llm.arms import Arm
+from leaderboard.search.llm.book import Book, Outcomes
+from leaderboard.search.llm.breaker import Breaker
+from leaderboard.search.llm.desk import Desk, Question, Reply
+from leaderboard.search.llm.examples import Example
+from leaderboard.search.llm.journal import Journal, StepTaken
+from leaderboard.search.llm.prompts import Brief
+from leaderboard.search.llm.sitting import Sitting
+from surrogate.llm.outcome import Answer
+
+_FORM_STEP = "form"
+_LONGEST_FORM = 6000  # characters
+
+
+@dataclass
+class LlmGenerator:
+    """``outcomes`` tells what measuring came to; ``verify`` is whom the verifiers are, None for none.
+
+    ``independent``: every kernel is asked for as if it were the first, for the control of that name.
+    """
+
+    brief: Brief
+    arms: Sequence[Arm]
+    desk: Desk
+    journal: Journal
+    outcomes: Outcomes
+    seed: int = 0
+    library: Sequence[Example] = ()
+    verify: Arm | None = None
+    independent: bool = False
+    name: str = "llm"
+    breaker: Breaker = field(default_factory=Breaker)
+
+    def propose(self, ask: Ask, random: Random) -> list[Proposal]:
+        """Raises GeneratorPaused and GeneratorSpent, and StepTaken where another process works on it.
+
+        Draws come from the steps' names and not from ``random``: a resumed step must come to the same.
+        """
+        book = Book(self.journal)
+        return Sitting(self, book, self._briefed(book), ask).propose()
+
+    def hear(self, heard: Sequence[Reply]) -> str:
+        """Why to pause, empty while there is no reason. Replies from the journal say nothing of today."""
+        why = ""
+        for reply in heard:
+            if reply.is_new:
+                why = self.breaker.heard(None if isinstance(reply.outcome, Answer) else reply.outcome) or why
+        return why
+
+    def _briefed(self, book: Book) -> Brief:
+        """The first stage: the reference in functional form. Asked once; it is no loss if nothing comes."""
+        if _FORM_STEP not in book.asked:
+            arm = self.arms[0]
+            request = prompts.functionalise(self.brief, arm.effort)
+            if not self.desk.affords(arm, request):
+                raise GeneratorSpent("The money does not pay for a first call.")
+            about = {"operator": "functionalise"}
+            if why := self.hear(self.desk.ask(book, [Question(_FORM_STEP, arm, request, about)])):
+                raise GeneratorPaused(why)
+        elif _FORM_STEP not in book.replied and not self.journal.is_lost(_FORM_STEP):
+            raise StepTaken(_FORM_STEP)
+        form = _form(book.replied.get(_FORM_STEP, {}).get("data"))
+        return replace(self.brief, form=form) if form else self.brief
+
+
+def _form(data: Any) -> str:
+    """Steps and ideas as lines; empty for what holds none."""
+    if not isinstance(data, Mapping):
+        return ""
+    lines = []
+    for title, key in (("Steps:", "steps"), ("Ideas:", "ideas")):
+        items = data.get(key)
+        if isinstance(items, list) and items:
+            lines += [title, *(f"- {item}" for item in items if isinstance(item, str) and item.strip())]
+    return "\n".join(lines)[:_LONGEST_FORM]

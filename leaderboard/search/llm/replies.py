@@ -1,0 +1,109 @@
+"""From a model's answer to a kernel, or to the reason why there is none. A bad reply is no exception."""
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+
+from leaderboard.services.errors import Refusal
+from leaderboard.services.sources import check_entry_point, read_source
+from runners.contract.spec import TaskSpec
+from runners.contract.vocabulary import Language
+from surrogate.llm.outcome import Answer, Failure, FailureKind
+
+
+class Fault(StrEnum):
+    """Why an answer gave no kernel. Every one is counted and costs what the call cost."""
+
+    REFUSED = "refused"  # the model declined
+    TRUNCATED = "truncated"  # cut off at max_tokens: half a kernel never reaches a device
+    PROVIDER = "provider"  # no answer came
+    EMPTY = "empty"
+    NO_CODE = "no_code"  # no code block, several, or one that never ends
+    BAD_EDIT = "bad_edit"  # an edit that does not fit its parent
+    REJECTED = "rejected"  # the site would not take such a source
+    KNOWN = "known"  # equal to a kernel that the run knows
+    ALIKE = "alike"  # so like one that measuring it would tell nothing
+    VETOED = "vetoed"  # the verifiers' record justified refusing it
+
+
+@dataclass(frozen=True)
+class Written:
+    """A kernel's source, with the sentence in which the model says what it did."""
+
+    source: str
+    idea: str
+
+
+@dataclass(frozen=True)
+class Unusable:
+    fault: Fault
+    message: str  # one sentence
+    source: str = ""  # as far as there was one: what a repair starts from
+
+
+_FENCE = re.compile(r"^```[ \t]*([\w+#-]*)[ \t]*\n(.*?)^```[ \t]*$", re.DOTALL | re.MULTILINE)
+_EDIT = re.compile(r"^<<<<<<< SEARCH\n(.*?)^=======\n(.*?)^>>>>>>> REPLACE[ \t]*$", re.DOTALL | re.MULTILINE)
+_MARKS = re.compile(r"^(?:<<<<<<< SEARCH|=======|>>>>>>> REPLACE)", re.MULTILINE)
+_MOST_EDITS = 40
+_LONGEST_IDEA = 300
+
+
+def read_failure(failure: Failure) -> Unusable:
+    kinds = {
+        FailureKind.REFUSED: Fault.REFUSED,
+        FailureKind.TRUNCATED: Fault.TRUNCATED,
+        FailureKind.CONTEXT_EXCEEDED: Fault.TRUNCATED,
+    }
+    return Unusable(kinds.get(failure.kind, Fault.PROVIDER), f"{failure.kind}: {failure.message}")
+
+
+def read_rewrite(answer: Answer, language: Language, spec: TaskSpec) -> Written | Unusable:
+    """The one code block of an answer, as a source that the site takes."""
+    text = answer.text.replace("\r\n", "\n")
+    if not text.strip():
+        return Unusable(Fault.EMPTY, "The answer is empty.")
+    blocks = [block for block in _FENCE.finditer(text) if block[2].strip()]
+    if not blocks:
+        return Unusable(Fault.NO_CODE, "The answer holds no complete code block.")
+    if len(blocks) > 1:
+        return Unusable(Fault.NO_CODE, f"The answer holds {len(blocks)} code blocks instead of one.")
+    return _checked(blocks[0][2], _idea(text), language, spec)
+
+
+def read_edit(answer: Answer, parent: str, language: Language, spec: TaskSpec) -> Written | Unusable:
+    """``parent`` with the search/replace blocks of an answer applied, strictly and in their order."""
+    text = answer.text.replace("\r\n", "\n")
+    if not text.strip():
+        return Unusable(Fault.EMPTY, "The answer is empty.")
+    edits = list(_EDIT.finditer(text))
+    if not edits or len(edits) > _MOST_EDITS:
+        return Unusable(Fault.BAD_EDIT, f"The answer holds {len(edits)} complete edits.")
+    if len(_MARKS.findall(text)) != 3 * len(edits):
+        return Unusable(Fault.BAD_EDIT, "An edit's marks are out of order, or one is missing.")
+    source = parent if parent.endswith("\n") else parent + "\n"
+    for number, edit in enumerate(edits, 1):
+        old, new = edit[1], edit[2]
+        count = source.count(old) if old.strip() else 0
+        if count != 1:
+            found = "is empty" if not old.strip() else f"stands {count} times in the kernel, not once"
+            return Unusable(Fault.BAD_EDIT, f"What edit {number} searches for {found}.")
+        source = source.replace(old, new)
+    if source.strip() == parent.strip():
+        return Unusable(Fault.KNOWN, "The edits change nothing.")
+    return _checked(source, _idea(text), language, spec)
+
+
+def _checked(source: str, idea: str, language: Language, spec: TaskSpec) -> Written | Unusable:
+    try:
+        text = read_source(source)
+        check_entry_point(text, language, spec)
+    except Refusal as refusal:
+        where = f" (line {refusal.line})" if refusal.line else ""
+        return Unusable(Fault.REJECTED, f"{refusal.message}{where}", source)
+    return Written(text, idea)
+
+
+def _idea(text: str) -> str:
+    """The first words before the code: what the model says that it did."""
+    before = re.split(r"^(?:```|<<<<<<< SEARCH)", text, maxsplit=1, flags=re.MULTILINE)[0]
+    return " ".join(before.split())[:_LONGEST_IDEA]
