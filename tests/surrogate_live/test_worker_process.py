@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 from django.contrib.auth.models import User
 from django.core.cache import cache
@@ -16,6 +17,7 @@ from django.test import Client
 from leaderboard.models import Baseline, Submission
 from leaderboard.services import baselines
 from runners.contract.vocabulary import Verdict
+from runners.devices import cores_beside
 from runners.models import Device, Runner
 from surrogate.desk import QUICK
 from surrogate.live import worker_status
@@ -82,7 +84,10 @@ def test_a_killed_worker_costs_forecasts_and_nothing_else(
         assert client.get(path).status_code == 200
 
 
-def test_a_worker_that_is_asked_to_stop_ends_at_once(worker: "subprocess.Popen[bytes]") -> None:
+def test_a_worker_stays_off_measured_cores_and_ends_at_once(worker: "subprocess.Popen[bytes]") -> None:
     wait_for("the worker", worker_status)
+    process = psutil.Process(worker.pid)
+    assert tuple(process.cpu_affinity()) == cores_beside()
+    assert process.nice() >= 10
     worker.send_signal(signal.SIGTERM)
     assert worker.wait(timeout=30) == 0

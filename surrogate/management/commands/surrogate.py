@@ -10,6 +10,8 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand
 
+from runners.devices import cores_beside
+
 #: Timing goes first: this process takes what is left of the machine.
 _NICENESS = 10
 
@@ -43,3 +45,4 @@ def _be_modest() -> None:
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     with contextlib.suppress(OSError):
         os.nice(_NICENESS)
+        os.sched_setaffinity(0, cores_beside())  # not those on which submissions are timed
