@@ -20,6 +20,7 @@ from runners.sandbox import nvidia, process_tree
 #: What a nursery (nursery.py) is asked with.
 FORK = b"fork"
 _ROOT = str(Path(__file__).resolve().parents[2])
+_BURIAL_SECONDS = 10.0
 _LAST_WAIT = 0.5  # seconds that a supervisor which has said all may take to end
 
 
@@ -115,9 +116,11 @@ class Supervisor:
         if not ended:
             process_tree.kill(self.pid)
             self._signal(signal.SIGKILL)
-            select.select([self._pidfd], [], [])
+            # Bounded: a driver can hold a process that was killed, and its caller has others to serve.
+            select.select([self._pidfd], [], [], _BURIAL_SECONDS)
         if self._ours is not None:
-            self._ours.wait()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._ours.wait(timeout=_BURIAL_SECONDS)
         os.close(self._pidfd)
         self._channels.close()
 

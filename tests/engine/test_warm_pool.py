@@ -92,6 +92,15 @@ def test_one_killed_while_it_waits_is_replaced(pool: WarmPool, make_job: MakeJob
     assert pool.waiting not in (None, killed)
 
 
+def test_one_that_grew_old_is_replaced(pool: WarmPool, monkeypatch: pytest.MonkeyPatch) -> None:
+    old = pool.waiting
+    pool.tend()
+    assert pool.waiting == old
+    monkeypatch.setattr("runners.supervisor.pool.OLDEST", 0)
+    pool.tend()
+    assert pool.waiting not in (None, old)
+
+
 def test_without_its_nursery_a_job_is_started_cold(pool: WarmPool, make_job: MakeJob) -> None:
     assert pool.nursery
     os.kill(pool.nursery, signal.SIGKILL)
