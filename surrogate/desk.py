@@ -44,9 +44,9 @@ _FIRST_WEIGHT = {
 _LEAST_WEIGHT = 0.01
 #: Seconds that a typing person may wait for a slow member; what is expected to take longer is not asked.
 _LONGEST_WAIT = 4.0
-#: How fast a slow member was is believed for so many seconds: the first question on a task takes longest, and
-#: a busy machine may be idle by then.
-_PACE_HOLDS = 15.0
+#: How fast a slow member was is believed for so many seconds, and for so many times as long as it took: the
+#: first question on a task takes longest, and a busy machine may be idle by then.
+_PACE_HOLDS, _PACE_HOLDS_TIMES = 15.0, 5.0
 _SHORT = 500  # characters; below it the prompt around a source takes longer than the source
 #: Learning anew: when so many outcomes came, or this share of those learned from.
 _FEWEST_NEW, _SHARE_NEW = 5, 0.1
@@ -70,7 +70,7 @@ class Desk:
         self._slow: dict[str, Forecaster] = {}
         self._lock = threading.Lock()  # one round of learning at a time
         self._taught: Taught | None = None
-        self._pace: dict[str, tuple[float, float]] = {}  # slow member → seconds a character, when
+        self._pace: dict[str, tuple[float, float]] = {}  # slow member → seconds a character, until when
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -176,8 +176,8 @@ class Desk:
 
     def _expected(self, name: str, characters: int) -> float:
         """Seconds; 0 where nothing is known, so that it is tried."""
-        pace, then = self._pace.get(name, (0.0, 0.0))
-        return pace * max(characters, _SHORT) if time.monotonic() - then < _PACE_HOLDS else 0.0
+        pace, until = self._pace.get(name, (0.0, 0.0))
+        return pace * max(characters, _SHORT) if time.monotonic() < until else 0.0
 
     def _asked(self, member: Forecaster, request: ForecastRequest) -> Forecast | Abstention:
         if member.name == "local":
@@ -195,7 +195,7 @@ class Desk:
         if member.name in self._slow:
             self._pace[member.name] = (
                 seconds / max(len(request.kernel.source), _SHORT),
-                time.monotonic(),
+                time.monotonic() + max(_PACE_HOLDS, _PACE_HOLDS_TIMES * seconds),
             )
         return with_latency(answer, seconds)
 
