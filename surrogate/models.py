@@ -125,9 +125,7 @@ class Forecast(models.Model):
     latency_seconds = models.FloatField(default=0)
     tokens = models.PositiveIntegerField(default=0)
     cost_usd = models.DecimalField(max_digits=12, decimal_places=6, default=0)
-    created_at = models.DateTimeField(
-        default=timezone.now
-    )  # when it was made
+    created_at = models.DateTimeField(default=timezone.now)  # when it was made
 
     class Meta:
         constraints = [
