@@ -61,7 +61,7 @@ def _mean(numbers: list[dict[str, Any]]) -> dict[str, Any]:
 
 def _print(merged: dict[str, Any]) -> None:
     head = "| policy | 20 | 50 | 100 | score to 100 |"
-    print(f"{head}\n{'|---' * 5}|")
+    _say(f"{head}\n{'|---' * 5}|")
     for name, found in merged["mean of the pools"].items():
         last = found[_COUNTS[-1]]
         cells = [
@@ -70,12 +70,16 @@ def _print(merged: dict[str, Any]) -> None:
             for count in _COUNTS
         ]
         low, high = last["score_interval"]
-        print(f"| {name} | {' | '.join(cells)} | {last['score']:.3f} [{low:.3f}, {high:.3f}] |")
+        _say(f"| {name} | {' | '.join(cells)} | {last['score']:.3f} [{low:.3f}, {high:.3f}] |")
     devices = list(merged["pools"])
-    print(f"\n| after 50 | {' | '.join(devices)} |\n{'|---' * (len(devices) + 1)}|")
+    _say(f"\n| after 50 | {' | '.join(devices)} |\n{'|---' * (len(devices) + 1)}|")
     for name in merged["mean of the pools"]:
         cells = [f"{merged['pools'][device][name]['50']['found_over_optimum']:.3f}" for device in devices]
-        print(f"| {name} | {' | '.join(cells)} |")
+        _say(f"| {name} | {' | '.join(cells)} |")
+
+
+def _say(text: str) -> None:
+    sys.stdout.write(f"{text}\n")
 
 
 def _round(value: Any) -> float:

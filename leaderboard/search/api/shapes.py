@@ -2,7 +2,7 @@
 
 from rest_framework import serializers
 
-from leaderboard.search.models import RunStatus, SearchCandidate, SearchEvent, SearchRun
+from leaderboard.search.models import SearchCandidate, SearchEvent, SearchRun
 from leaderboard.search.plan import MOST_MULTIPLE, Policy
 from leaderboard.search.services.runs import Limits
 
@@ -72,7 +72,7 @@ class SearchOut(serializers.Serializer[SearchRun]):
     language = serializers.CharField(help_text="Key of the template.")
     plan = serializers.JSONField()
     is_public = serializers.BooleanField()
-    status = serializers.ChoiceField(RunStatus.choices)
+    status = serializers.CharField(help_text="running, paused or finished")
     stop_reason = serializers.CharField(allow_blank=True)
     stop_message = serializers.CharField(allow_blank=True, help_text="Also why it is paused.")
     seq = serializers.IntegerField(help_text="Number of the newest event.")
@@ -110,7 +110,7 @@ class CandidateOut(serializers.Serializer[SearchCandidate]):
     island = serializers.IntegerField()
     action = serializers.CharField(help_text="skip, defer, measure or audit")
     reason = serializers.CharField(allow_blank=True)
-    status = serializers.ChoiceField(SearchCandidate.Status.choices)
+    status = serializers.CharField(help_text="waiting, measuring, measured, failed or dropped")
     forecast_seconds = serializers.FloatField(allow_null=True)
     forecast_spread = serializers.FloatField(allow_null=True, help_text="Standard deviation, octaves.")
     p_better = serializers.FloatField(allow_null=True)

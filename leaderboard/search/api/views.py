@@ -111,7 +111,7 @@ class SearchEvents(ApiView):
         """The event log, oldest first, 500 at most; ask again with the last one's number."""
         run = selectors.get_visible(run_id, request.user)
         events = selectors.events_since(run, _since(request))
-        return Response(shapes.EventOut(events, many=True).data)
+        return Response([shapes.EventOut(event).data for event in events])
 
 
 class SearchCandidates(ApiView):
@@ -124,7 +124,7 @@ class SearchCandidates(ApiView):
         """Candidates in the order of their changes, without sources; ask again with the last one's seq."""
         run = selectors.get_visible(run_id, request.user)
         rows = selectors.candidates_since(run, _since(request))
-        return Response(shapes.CandidateOut(rows, many=True).data)
+        return Response([shapes.CandidateOut(row).data for row in rows])
 
 
 class SearchCandidateDetail(ApiView):
