@@ -70,6 +70,7 @@ INSTALLED_APPS = [
     "kernelhub",
     "leaderboard",
     "leaderboard.search",  # after it: its receivers lock last
+    "leaderboard.search.llm",
     "surrogate",
     "runners",
     "django.contrib.admin",
@@ -249,6 +250,8 @@ SITE_DEVICE_SECONDS_PER_DAY = env.integer("KERNELHUB_SITE_DEVICE_SECONDS_PER_DAY
 MAX_QUEUED_PER_USER = env.integer("KERNELHUB_MAX_QUEUED_PER_USER", 10)
 #: Search runs of one user that may be running or paused at once.
 MAX_SEARCH_RUNS_PER_USER = env.integer("KERNELHUB_MAX_SEARCH_RUNS_PER_USER", 3)
+#: US cents that the searches which a user starts within a day may together cost at language models.
+SEARCH_CENTS_PER_USER_DAY = env.integer("KERNELHUB_SEARCH_CENTS_PER_USER_DAY", 100)
 #: Attempts to submit, by page and API together, refused ones included.
 SUBMISSIONS_PER_MINUTE = env.integer("KERNELHUB_SUBMISSIONS_PER_MINUTE", 60)
 #: Checks are compiled by the site's own worker and cost no device time; per user and UTC day.

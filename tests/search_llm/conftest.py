@@ -20,6 +20,7 @@ from runners.devices import DetectedDevice
 from surrogate.contract.request import KernelText
 from surrogate.llm.config import Config
 from tests.fake_claude import FakeClaude, Reply, answer
+from tests.search.conftest import device, owner, runner, version  # noqa: F401  fixtures
 from tests.surrogate_llm.conftest import FakeClock
 
 TASK = load(CATALOG / "softmax")

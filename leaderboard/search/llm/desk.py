@@ -124,6 +124,7 @@ class Desk:
                     replies.append(Reply(item.step, failure, True))
                     continue
                 noted = {**item.about, "arm": item.arm.name, "bound": str(item.bound)}
+                noted["tokens_bound"] = item.tokens
                 try:
                     book.add("asked", item.step, noted)
                 except BaseException:

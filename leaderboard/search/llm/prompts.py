@@ -21,6 +21,8 @@ from runners.contract.vocabulary import CaseRole, DeviceKind, Language
 from surrogate.contract.request import DeviceFacts
 from surrogate.llm.request import Effort, Request, TextBlock
 
+#: Changes whenever the wording does: a run goes on only in the words that it was begun in.
+VERSION = "1"
 #: Tokens of an answer, thinking included.
 MOST_WRITTEN, MOST_JUDGED = 16_000, 4_000
 _MOST_CASES = 8

@@ -11,6 +11,7 @@ from leaderboard.search.llm import prompts
 from leaderboard.search.llm.arms import Arm
 from leaderboard.search.llm.book import Book
 from leaderboard.search.llm.desk import Desk, Question, Reply
+from leaderboard.search.llm.journal import StepTaken
 from leaderboard.search.llm.prompts import Brief
 from leaderboard.search.llm.votes import Verifier
 from surrogate.llm.outcome import Answer
@@ -70,11 +71,15 @@ class Verifiers:
 
     def _ask(self, book: Book, questions: Sequence[Question]) -> list[Reply]:
         """Votes are advice: what the budget has no room for, or a dead process asked, is left unasked."""
+        for item in questions:
+            unanswered = item.step in book.asked and item.step not in book.replied
+            if unanswered and not book.journal.is_lost(item.step):
+                raise StepTaken(item.step)
         asked = [
             item
             for item in questions
-            if (item.step in book.replied or item.step not in book.asked)
-            and self._desk.affords(item.arm, item.request)
+            if item.step in book.replied
+            or (item.step not in book.asked and self._desk.affords(item.arm, item.request))
         ]
         found = {reply.step: reply for reply in self._desk.ask(book, asked)}
         return [found.get(item.step) or Reply.none(item.step) for item in questions]

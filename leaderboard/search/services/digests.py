@@ -4,6 +4,7 @@ import hashlib
 import json
 
 from leaderboard.search.generators.template import Template
+from leaderboard.search.llm.pens import Pen
 from leaderboard.search.models import SearchRun
 from runners.models import Device
 
@@ -14,7 +15,7 @@ def device_digest(device: Device) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def what_changed(run: SearchRun, template: Template | None) -> str:
+def what_changed(run: SearchRun, template: Template | Pen | None) -> str:
     """Why the run must not go on, in a sentence; empty where everything is as it was."""
     if not run.version.is_current or run.version.spec_id != run.spec_digest:
         return "The task has a new version; times of two versions can't be compared."

@@ -3,6 +3,7 @@
 from django.db import transaction
 
 from leaderboard.models import Submission
+from leaderboard.search.generators.base import Operator
 from leaderboard.search.models import RunStatus, SearchCandidate, SearchEvent, SearchRun, StopReason
 from leaderboard.search.services.log import add_event, lock
 from leaderboard.services import submissions
@@ -31,7 +32,7 @@ def enter_best(*, run: SearchRun) -> Submission | None:
     )
     if best is None or run.candidates.filter(status=SearchCandidate.Status.MEASURING).exists():
         return None
-    if not best.parameters:
+    if best.operator == Operator.START and not best.parameters:
         _note(run, None, "Nothing faster than the starter was found.")
         return None
     try:

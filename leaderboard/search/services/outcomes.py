@@ -7,6 +7,7 @@ from django.db import transaction
 from django.db.models import F
 from django.db.models.functions import Greatest
 
+from leaderboard.search.generators.base import Operator
 from leaderboard.search.models import RunStatus, SearchCandidate, SearchEvent, SearchRun
 from leaderboard.search.services import runs
 from leaderboard.search.services.log import add_event, lock
@@ -65,7 +66,8 @@ def _settle(
     best = run.best_seconds
     if seconds is not None:
         best = seconds if best is None else min(best, seconds)
-    starter = seconds if not candidate.parameters and run.starter_seconds is None else run.starter_seconds
+    opens = candidate.operator == Operator.START and not candidate.parameters
+    starter = seconds if opens and run.starter_seconds is None else run.starter_seconds
     SearchRun.objects.filter(pk=run.pk).update(
         measurements_reserved=F("measurements_reserved") - 1,
         measurements_spent=F("measurements_spent") + (0 if ours else 1),

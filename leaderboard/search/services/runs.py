@@ -1,16 +1,21 @@
 """Starting a run, and what its owner may do to it."""
 
+import os
 from dataclasses import dataclass
+from datetime import timedelta
 
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
+from django.db.models import Sum
 from django.utils import timezone
 
 from leaderboard.models import TaskVersion
 from leaderboard.search.documents import plan_document
-from leaderboard.search.generators.template import template_for
+from leaderboard.search.generators.template import Template, template_for
+from leaderboard.search.llm import writers
+from leaderboard.search.llm.pens import Pen, pen_for
 from leaderboard.search.models import RunStatus, SearchCandidate, SearchEvent, SearchRun, StopReason
 from leaderboard.search.plan import Plan
 from leaderboard.search.selectors.templates import template_of
@@ -23,6 +28,7 @@ from leaderboard.services.errors import Refusal
 from runners.contract.vocabulary import COMPILERS, DeviceKind, lacks_compiler
 from runners.models import Device
 from runners.services import evaluations
+from surrogate.llm.config import Config
 
 _GOING = (RunStatus.RUNNING, RunStatus.PAUSED)
 
@@ -57,16 +63,27 @@ def start(
     limits: Limits | None = None,
     is_public: bool = False,
     enters_best: bool = True,
+    models: str = "",
+    verifiers: str = "",
 ) -> SearchRun:
-    """A running search; a search worker takes its first step. Raises Refusal."""
+    """A running search; a search worker takes its first step. Raises Refusal.
+
+    ``models`` and ``verifiers`` are of the generator llm: "claude-sonnet-5-5:high claude-haiku-5-5"; the
+    verifiers may be "none". Empty, they are the site's own models, and the cheapest of them.
+    """
     plan, limits = plan or Plan(multiple=16), limits or Limits()
     limits.check()
     version, device = _version(task_slug), _device(device_slug)
     if refusal := device_refusal(device, spec_of(version)):
         raise Refusal(*refusal)
-    if generator != "template":
-        raise Refusal("generator_unknown", f"{generator!r} is no generator; there is template.")
-    template = template_for(version.task.slug, DeviceKind(device.kind), language)
+    template: Template | Pen | None
+    if generator == "template":
+        template, asks = template_for(version.task.slug, DeviceKind(device.kind), language), None
+    elif generator == "llm":
+        asks = _whom_to_ask(models, verifiers, limits)
+        template = pen_for(version.starters, DeviceKind(device.kind), language)
+    else:
+        raise Refusal("generator_unknown", f"{generator!r} is no generator; there are template and llm.")
     if template is None:
         wanted = f" in {language}" if language else ""
         raise Refusal("no_template", f"{version.task.title} has no template for {device.name}{wanted}.")
@@ -76,6 +93,7 @@ def start(
     with transaction.atomic():
         site_mode.require_open()
         _require_room(user)
+        _require_money(user, limits.money)
         run = SearchRun.objects.create(
             user=user,
             version=version,
@@ -95,6 +113,8 @@ def start(
             money_limit=limits.money,
             going_since=timezone.now(),
         )
+        if asks is not None:
+            writers.note_setup(run=run, setup=asks)
         add_event(run=run, kind=SearchEvent.Kind.STARTED, document={"plan": run.plan})
     return run
 
@@ -140,6 +160,7 @@ def extend(*, run: SearchRun, user: User, more: Limits) -> SearchRun:
     """Raise the limits by ``more`` and let a run that had used them up go on. Raises Refusal."""
     _require_owner(run, user)
     more.check()
+    _require_money(run.user, more.money)
     locked = lock(run.pk)
     reopened = locked.status == RunStatus.FINISHED
     if reopened:
@@ -240,6 +261,41 @@ def _require_room(user: User) -> None:
             "too_many_runs",
             f"{going} of your searches are running or paused, at most {settings.MAX_SEARCH_RUNS_PER_USER} "
             "may; cancel one or wait until one has ended.",
+        )
+
+
+def _whom_to_ask(models: str, verifiers: str, limits: Limits) -> writers.Setup:
+    """Raises Refusal: no_key, model_unknown, limits_wrong."""
+    config = Config.from_environment(os.environ)
+    if not config.has_key:
+        raise Refusal("no_key", "This site has no access to a language model.")
+    if not (limits.money > 0 and limits.tokens > 0):
+        raise Refusal(
+            "limits_wrong", "A search by a language model needs limits of money and tokens above 0."
+        )
+    try:
+        return writers.setup(models, verifiers, config)
+    except ValueError as error:
+        raise Refusal("model_unknown", f"Models: {error}.") from error
+
+
+def _require_money(user: User, money: float) -> None:
+    """Raises Refusal over_money where a user's searches of the last day were promised too much by it.
+
+    Promised and not spent is what counts, so that what runs at once can't overspend together. Locks the
+    user's row, as ``_require_room`` does.
+    """
+    if money == 0:
+        return
+    User.objects.select_for_update(no_key=True).only("pk").get(pk=user.pk)
+    recent = SearchRun.objects.filter(user=user, created_at__gt=timezone.now() - timedelta(days=1))
+    promised = recent.aggregate(total=Sum("money_limit"))["total"] or 0.0
+    most = settings.SEARCH_CENTS_PER_USER_DAY / 100
+    if promised + money > most and not user.is_staff:
+        raise Refusal(
+            "over_money",
+            f"Your searches of the last day may cost ${promised:.2f} already; with ${money:.2f} more they "
+            f"would pass the ${most:.2f} a day that a user may spend on language models.",
         )
 
 

@@ -8,8 +8,17 @@ from django.db.models import F
 from leaderboard.search import loop
 from leaderboard.search.documents import generation_document, plan_from
 from leaderboard.search.gaussian_outlook import GaussianOutlook
-from leaderboard.search.generators.base import Operator, Proposal, digest_of
+from leaderboard.search.generators.base import (
+    GeneratorPaused,
+    GeneratorSpent,
+    Operator,
+    Proposal,
+    digest_of,
+)
 from leaderboard.search.generators.template import Template
+from leaderboard.search.llm.journal import StepTaken
+from leaderboard.search.llm.pens import Pen
+from leaderboard.search.llm.writers import Writer
 from leaderboard.search.models import RunStatus, SearchCandidate, SearchEvent, SearchRun, StopReason
 from leaderboard.search.selectors.states import FoldedRun, histories
 from leaderboard.search.selectors.templates import template_of
@@ -18,6 +27,7 @@ from leaderboard.search.services.digests import what_changed
 from leaderboard.search.services.log import add_event
 from leaderboard.search.sieve import Decision
 from leaderboard.search.state import Generation, SearchState
+from leaderboard.search.text_outlook import TextOutlook
 from leaderboard.selectors import estimates
 from leaderboard.selectors.budgets import budget_of
 from leaderboard.services import budgets
@@ -37,10 +47,12 @@ class _Outrun(Exception):
 class Stepper:
     """Takes the steps of one run, and keeps between them what is costly to find out again."""
 
-    def __init__(self, run: SearchRun) -> None:
+    def __init__(self, run: SearchRun, writer: Writer | None = None) -> None:
+        """``writer`` asks language models; by default as the environment says."""
         self._run = run.pk
         self._folded = FoldedRun(run)
         self._outlook: GaussianOutlook | None = None
+        self._writer = writer
 
     def step(self) -> bool:
         """Whether something was done. Several processes may step the same run: one of them wins."""
@@ -62,7 +74,7 @@ class Stepper:
             return False
         return self._advance(run, template, state)
 
-    def _advance(self, run: SearchRun, template: Template, state: SearchState) -> bool:
+    def _advance(self, run: SearchRun, template: Template | Pen, state: SearchState) -> bool:
         if run.measurements_spent + run.measurements_reserved >= run.measurements_limit:
             return runs.finish(run=run, reason=StopReason.MEASUREMENTS)
         each = estimates.reservations(run.version.spec_id, [run.device_id])[
@@ -79,7 +91,14 @@ class Stepper:
             )
             return runs.pause(run=run, user=None, message=message)
         slots = min(run.measurements_limit - run.measurements_spent, affordable, today)
-        generation = self._generation(run, template, state, slots)
+        try:
+            generation = self._generation(run, template, state, slots)
+        except StepTaken:
+            return False  # another process is asking the language model for it
+        except GeneratorPaused as error:
+            return runs.pause(run=run, user=None, message=f"Paused: {error}")
+        except GeneratorSpent as error:
+            return self._spent(run, error)
         if not generation.chosen:
             return runs.finish(run=run, reason=StopReason.EXHAUSTED)
         try:
@@ -91,15 +110,29 @@ class Stepper:
             return runs.pause(run=run, user=None, message=f"Paused: {refusal.message}")
         return True
 
-    def _generation(self, run: SearchRun, template: Template, state: SearchState, slots: int) -> Generation:
+    def _generation(
+        self, run: SearchRun, template: Template | Pen, state: SearchState, slots: int
+    ) -> Generation:
         if state.generations == 0:
             source = run.version.starters.get(template.key)
             if source:
                 kernel = KernelText(str(template.language), source)
                 return loop.opening(Proposal(digest_of(kernel), kernel, Operator.START, cell=("starter",)))
+        if isinstance(template, Pen):
+            self._writer = self._writer or Writer()
+            generator = self._writer.generator(run, template)
+            return loop.step(state, generator, TextOutlook(), plan_from(run.plan), slots=slots)
         if self._outlook is None:
             self._outlook = GaussianOutlook(template.grid, histories(run))
         return loop.step(state, template.generator(), self._outlook, plan_from(run.plan), slots=slots)
+
+    def _spent(self, run: SearchRun, error: GeneratorSpent) -> bool:
+        """The run's own money or tokens end it; the site's, which come back tomorrow, pause it."""
+        if self._writer is not None and self._writer.site_refused:
+            message = f"Paused: the site's money for language models: {self._writer.site_refused}."
+            return runs.pause(run=run, user=None, message=message)
+        reason = StopReason.TOKENS if "tokens" in str(error) else StopReason.MONEY
+        return runs.finish(run=run, reason=reason)
 
     def _store(self, run: SearchRun, state: SearchState, generation: Generation, each: float) -> None:
         """Budgets first, the run's row last: it is the last in the order of locks, and decides who wins."""

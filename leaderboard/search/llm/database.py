@@ -1,0 +1,126 @@
+"""The journal and the money of a durable run. The journal is the truth; the run's row repeats its sums."""
+
+from collections.abc import Mapping
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from django.db import IntegrityError, transaction
+from django.db.models import F
+from django.utils import timezone
+
+from leaderboard.search.llm.journal import Document, StepTaken
+from leaderboard.search.llm.local import LocalPurse
+from leaderboard.search.llm.models import JournalEntry
+from leaderboard.search.models import SearchRun
+from surrogate.llm.ledger import OverBudget, Reservation, SpendLedger
+from surrogate.services.spending import EXPIRES_AFTER
+
+Kind = JournalEntry.Kind
+
+#: After this a call without a reply is taken for dead: its deadline passed long ago.
+LOST_AFTER = max(EXPIRES_AFTER, timedelta(minutes=10))
+
+
+class DatabaseJournal:
+    """``journal.Journal`` over the rows of one run. Each entry is a transaction of its own."""
+
+    def __init__(self, run_id: UUID) -> None:
+        self._run = run_id
+
+    def entries(self) -> list[dict[str, Any]]:
+        rows = JournalEntry.objects.filter(run_id=self._run).order_by("pk")
+        return [
+            {**document, "kind": kind, "step": step}
+            for kind, step, document in rows.values_list("kind", "step", "document")
+        ]
+
+    def add(self, kind: str, step: str, document: Document) -> None:
+        """The run's sums change with the entry. Raises StepTaken for an entry that is there already."""
+        try:
+            with transaction.atomic():
+                JournalEntry.objects.create(
+                    run_id=self._run, kind=kind, step=step, document=_storable(document)
+                )
+                if kind == Kind.ASKED:
+                    self._reserve(document)
+                elif kind == Kind.REPLIED:
+                    self._settle(step, document)
+        except IntegrityError:
+            raise StepTaken(step) from None
+
+    def is_lost(self, step: str) -> bool:
+        """Once it is, what it may have cost is booked, so that a dead process holds no money back."""
+        asked = JournalEntry.objects.filter(run_id=self._run, kind=Kind.ASKED, step=step).first()
+        if asked is None or asked.created_at > timezone.now() - LOST_AFTER:
+            return False
+        lost = {"cost": asked.document["bound"], "tokens": asked.document["tokens_bound"], "seconds": 0.0}
+        message = "the process that asked has ended"
+        self.add(Kind.REPLIED, step, {**lost, "attempts": [], "result": "cancelled", "message": message})
+        return True
+
+    def _reserve(self, document: Document) -> None:
+        SearchRun.objects.filter(pk=self._run).update(
+            money_reserved=F("money_reserved") + float(document["bound"]),
+            tokens_reserved=F("tokens_reserved") + int(document["tokens_bound"]),
+        )
+
+    def _settle(self, step: str, document: Document) -> None:
+        asked = JournalEntry.objects.get(run_id=self._run, kind=Kind.ASKED, step=step).document
+        rows = SearchRun.objects.filter(pk=self._run)
+        rows.update(
+            money_reserved=F("money_reserved") - float(asked["bound"]),
+            money_spent=F("money_spent") + float(document["cost"]),
+            tokens_reserved=F("tokens_reserved") - int(asked["tokens_bound"]),
+            tokens_spent=F("tokens_spent") + int(document["tokens"]),
+        )
+        # Floating sums drift by rounding: nothing is reserved when nothing is under way.
+        rows.filter(tokens_reserved=0).update(money_reserved=0)
+
+
+def _storable(value: Any) -> Any:
+    """As PostgreSQL takes it: no NUL characters and no halves of surrogate pairs, whatever a model wrote."""
+    if isinstance(value, str):
+        return value.replace("\0", "\ufffd").encode(errors="replace").decode()
+    if isinstance(value, Mapping):
+        return {str(key): _storable(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_storable(item) for item in value]
+    return value
+
+
+class RunLedger:
+    """Reserves twice for every call: of the run's money, and of the site's for the day."""
+
+    def __init__(self, run: SpendLedger, site: SpendLedger) -> None:
+        self._run, self._site = run, site
+        self._pairs: dict[str, Reservation] = {}
+        self.site_refused = ""
+
+    async def reserve(self, amount: Decimal, *, purpose: str) -> Reservation:
+        """Raises OverBudget; ``site_refused`` tells whether it was the site's money that did not suffice."""
+        mine = await self._run.reserve(amount, purpose=purpose)
+        try:
+            theirs = await self._site.reserve(amount, purpose=purpose)
+        except BaseException as error:
+            await self._run.settle(mine, Decimal(0))
+            if isinstance(error, OverBudget):
+                self.site_refused = str(error)
+            raise
+        self._pairs[mine.id] = theirs
+        return mine
+
+    async def settle(self, reservation: Reservation, spent: Decimal) -> None:
+        await self._run.settle(reservation, spent)
+        await self._site.settle(self._pairs.pop(reservation.id), spent)
+
+
+def purse_of(run: SearchRun) -> LocalPurse:
+    """What is left of a run's own money and tokens, calls under way counted as spent."""
+    return LocalPurse(
+        Decimal(str(run.money_limit)),
+        run.tokens_limit,
+        Decimal(str(run.money_spent + run.money_reserved)),
+        run.tokens_spent + run.tokens_reserved,
+    )

@@ -1,0 +1,135 @@
+"""The generator of a durable run, made of its rows: setup, journal, money, outcomes, and kernels to show."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from leaderboard.models import Score, Standing
+from leaderboard.search.documents import plan_from
+from leaderboard.search.llm.arms import Arm, cheapest, parse_arms
+from leaderboard.search.llm.database import DatabaseJournal, RunLedger, purse_of
+from leaderboard.search.llm.desk import Desk
+from leaderboard.search.llm.examples import Example
+from leaderboard.search.llm.generator import LlmGenerator
+from leaderboard.search.llm.models import JournalEntry
+from leaderboard.search.llm.outcomes import Outcome, read_outcome
+from leaderboard.search.llm.pens import Pen
+from leaderboard.search.llm.prompts import Brief
+from leaderboard.search.models import SearchCandidate, SearchRun
+from leaderboard.search.plan import Policy
+from leaderboard.selectors.specs import spec_of
+from surrogate.contract.request import DeviceFacts, KernelText
+from surrogate.llm.clock import Clock
+from surrogate.llm.config import Config
+from surrogate.services.spending import DatabaseLedger, daily_limit
+
+Status = SearchCandidate.Status
+
+_SETUP = "setup"
+#: Ranked kernels that are looked through for examples, newest first.
+_MOST_EXAMPLES = 200
+
+
+@dataclass(frozen=True)
+class Setup:
+    """``verify`` None: nobody reads the kernels before they are measured."""
+
+    arms: tuple[Arm, ...]
+    verify: Arm | None
+
+
+def setup(models: str, verifiers: str, config: Config) -> Setup:
+    """Raises ValueError naming the word at fault. Without words: the site's models, the cheapest verifies."""
+    arms = parse_arms(models or " ".join(config.models))
+    if verifiers == "none":
+        return Setup(arms, None)
+    return Setup(arms, parse_arms(verifiers)[0] if verifiers else cheapest(arms))
+
+
+def note_setup(*, run: SearchRun, setup: Setup) -> None:
+    document = {
+        "models": " ".join(arm.name for arm in setup.arms),
+        "verifiers": setup.verify.name if setup.verify else "none",
+    }
+    JournalEntry.objects.create(run=run, step=_SETUP, kind=JournalEntry.Kind.SETUP, document=document)
+
+
+class Writer:
+    """Lives as long as its process; money is counted anew at each step, for its limit may be raised."""
+
+    def __init__(
+        self,
+        config: Config | None = None,
+        environ: Mapping[str, str] = os.environ,
+        clock: Clock | None = None,
+    ) -> None:
+        self._config = config or Config.from_environment(environ)
+        self._limit = daily_limit(environ)
+        self._clock = clock
+        self._outcomes: dict[str, Outcome] = {}
+        self._generator: LlmGenerator | None = None
+        self._ledger: RunLedger | None = None
+
+    def generator(self, run: SearchRun, pen: Pen) -> LlmGenerator:
+        """The generator with what is known by now: outcomes and what is left of the money."""
+        self._learn(run)
+        purse = purse_of(run)
+        self._ledger = RunLedger(purse.ledger, DatabaseLedger(self._limit))
+        desk = Desk(self._config, self._ledger, purse, clock=self._clock)
+        if self._generator is None:
+            self._generator = self._make(run, pen, desk)
+        self._generator.desk = desk
+        return self._generator
+
+    @property
+    def site_refused(self) -> str:
+        """Why the site's own money for the day refused a call, empty where it did not."""
+        return self._ledger.site_refused if self._ledger else ""
+
+    def _make(self, run: SearchRun, pen: Pen, desk: Desk) -> LlmGenerator:
+        noted = JournalEntry.objects.get(run=run, kind=JournalEntry.Kind.SETUP).document
+        chosen = setup(noted["models"], noted["verifiers"], self._config)
+        device, plan = run.device, plan_from(run.plan)
+        facts = DeviceFacts(device.slug, device.kind, device.name, device.facts, device.ceilings or {})
+        return LlmGenerator(
+            Brief(spec_of(run.version), run.version.task.title, pen.language, facts),
+            chosen.arms,
+            desk,
+            DatabaseJournal(run.pk),
+            self._outcomes.get,
+            seed=plan.seed,
+            library=library_of(run, pen),
+            verify=chosen.verify,
+            independent=plan.policy == Policy.RANDOM,
+        )
+
+    def _learn(self, run: SearchRun) -> None:
+        """Read the outcomes that came since; one query."""
+        rows = run.candidates.filter(status__in=(Status.MEASURED, Status.FAILED), evaluation__isnull=False)
+        for digest, result in rows.exclude(digest__in=self._outcomes).values_list(
+            "digest", "evaluation__result"
+        ):
+            self._outcomes[digest] = read_outcome(result or {})
+
+
+def library_of(run: SearchRun, pen: Pen) -> list[Example]:
+    """Ranked kernels of all tasks whose authors let others read them.
+
+    The owner's private ones are left out too: who may watch the run, now or later, may read its prompts.
+    """
+    rows = (
+        Score.objects.filter(submission__is_public=True, baseline="", standing=Standing.RANKED)
+        .filter(device__kind=run.device.kind, submission__kernel__language=str(pen.language))
+        .select_related("submission__kernel", "version__task", "version__spec", "device")
+        .order_by("-created_at")[:_MOST_EXAMPLES]
+    )
+    return [
+        Example(
+            str(row.submission_id),
+            row.version.task.slug,
+            spec_of(row.version).reference,
+            KernelText(row.submission.kernel.language, row.submission.kernel.source),
+            f"{row.seconds * 1e6:.4g} µs on {row.device.name}",
+        )
+        for row in rows
+    ]
