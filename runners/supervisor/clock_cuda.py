@@ -3,9 +3,10 @@
 A batch: the caller has written fresh inputs into memory of the supervisor's own and poisoned the shared
 outputs; the clock starts; the inputs of all slots are copied into shared memory, however few calls follow,
 and pushed out of the cache; "go" with a nonce is sent; the child makes its calls and waits for the device;
-"done" is read; pages drawn at random are copied; the clock stops; later the drawn pages are compared with
-what is there then. Work that was queued on the device before has no inputs to work on, and work that goes on
-after "done" is missing from the pages that were copied.
+"done" is read; pages drawn at random from the armed slots are copied; the clock stops. The drawn pages are
+compared with what is there at once, and again after the outputs were verified: else work that goes on after
+"done" would be seen only if it ended in the microseconds between. Work that was queued on the device before
+has no inputs to work on, and work that goes on after "done" is missing from the pages that were copied.
 
 What a batch costs beyond its calls (copies, messages) is the same for every number of calls, so that it
 cancels in the slope.
@@ -23,7 +24,8 @@ from runners.contract.vocabulary import Verdict
 from runners.supervisor.child import Child
 from runners.supervisor.cores import Cores
 from runners.supervisor.cuda_arena import PAGE
-from runners.supervisor.outcome import Ended, LateWrite
+from runners.supervisor.drawn_pages import DrawnPages
+from runners.supervisor.outcome import Ended
 
 #: Pages copied within the clock after each batch.
 _DRAWN_PAGES = 64
@@ -36,8 +38,7 @@ class CudaClock:
     def __init__(self, child: Child, cores: Cores, device: str, cache: int) -> None:
         """``cache`` is the size of the device's last-level cache, bytes."""
         self.child = child
-        self._device = device
-        self._drawn = torch.empty((_DRAWN_PAGES, PAGE), dtype=torch.uint8, device=device)
+        self.drawn = DrawnPages(_DRAWN_PAGES, PAGE, device)
         self._scratch = torch.empty(_CACHES * cache, dtype=torch.uint8, device=device)
         self.bring_seconds = 0.0  # what the last batch spent on bringing its inputs
         cores.leave()
@@ -58,14 +59,10 @@ class CudaClock:
     ) -> tuple[float, dict[str, Any]]:
         """Runs the armed calls; seconds, and the answer: ``done`` or an error.
 
-        ``bring`` copies the inputs into shared memory. ``outputs`` are the pages of the shared outputs.
-        Raises LateWrite, Died, and Ended.
+        ``bring`` copies the inputs into shared memory. ``outputs`` are the pages of the shared outputs; those
+        to copy have been drawn by ``drawn.draw``. Raises LateWrite, Died, and Ended.
         """
         nonce = secrets.token_hex(8)
-        random = secrets.SystemRandom()
-        drawn = torch.tensor(
-            [random.randrange(len(outputs)) for _ in range(_DRAWN_PAGES)], device=self._device
-        )
         torch.cuda.synchronize()
         gc.disable()
         try:
@@ -75,7 +72,7 @@ class CudaClock:
             brought = time.perf_counter()
             self.child.send({"do": "go", "nonce": nonce})
             answer = self.child.expect("done", limit, what)
-            torch.index_select(outputs, 0, drawn, out=self._drawn)
+            self.drawn.copy(outputs)
             torch.cuda.synchronize()
             seconds = time.perf_counter() - start
         finally:
@@ -84,6 +81,5 @@ class CudaClock:
         if answer["event"] == "done":
             if answer.get("nonce") != nonce:
                 raise Ended(Verdict.RUNTIME_ERROR, "The process answered a batch that was not asked for.")
-            if not torch.equal(outputs.index_select(0, drawn), self._drawn):
-                raise LateWrite
+            self.drawn.confirm(outputs)
         return seconds, answer

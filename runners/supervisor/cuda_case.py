@@ -1,6 +1,7 @@
 """One case on a CUDA device: its shared memory, the supervisor's own inputs, and the calls made on it."""
 
 import hashlib
+import math
 import secrets
 from collections.abc import Sequence
 from typing import Any
@@ -16,7 +17,7 @@ from runners.supervisor.child import Died
 from runners.supervisor.child_session import VERDICTS, death
 from runners.supervisor.clock_cuda import CudaClock
 from runners.supervisor.compare import compare
-from runners.supervisor.cuda_arena import PART_BYTES, POISON, CudaArena, Layout, close_descriptors
+from runners.supervisor.cuda_arena import PAGE, PART_BYTES, POISON, CudaArena, Layout, close_descriptors
 from runners.supervisor.oracle import Oracle
 from runners.supervisor.outcome import CaseFailed, Ended, LateWrite
 
@@ -87,6 +88,7 @@ class CudaCase:
             raise Ended(Verdict.RUNTIME_ERROR, str(answer.get("text", ""))[:2000])
 
     def arm(self, order: Sequence[int]) -> None:
+        self._confirm()
         self._order = list(order)
         what = f"Preparing a batch of calls in case {self.case.name}"
         try:
@@ -120,13 +122,13 @@ class CudaCase:
     def run(self) -> float:
         what = f"A batch of calls in case {self.case.name}"
         self._outputs.layout.poison(self._outputs.bytes, self.slots)
+        self._clock.drawn.draw(self._order, self._outputs.layout.stride // PAGE)
         try:
             seconds, answer = self._clock.batch(self._bring, self._outputs.pages, self._call, what)
         except Died as error:
             raise self._dead(error) from None
         except LateWrite:
-            text = f"Case {self.case.name}: outputs were still being written after the kernel had returned."
-            raise Ended(Verdict.WRONG, text) from None
+            raise self._late() from None
         if answer["event"] == "error":
             raise self._failure(answer)
         # A batch that does the work of others ahead is seen in the slots that no armed call uses.
@@ -134,10 +136,24 @@ class CudaCase:
         if idle and not self._outputs.untouched(idle, self._poison):
             text = f"Case {self.case.name}: outputs of calls that were not made were written."
             raise Ended(Verdict.WRONG, text)
-        told = answer.get("event_seconds")
-        if isinstance(told, (int, float)):
-            self._events.setdefault(len(self._order), []).append(float(told))
+        told = reported_seconds(answer)
+        if told is None:
+            text = f"Case {self.case.name}: the process reported no time by the device's events. The harness "
+            text += "always does: a submission has taken its place, and there is no time to report."
+            raise Ended(Verdict.REFUSED, text)
+        self._events.setdefault(len(self._order), []).append(told)
         return seconds - self._bring_seconds
+
+    def _confirm(self) -> None:
+        """Compares the pages copied within the clock with the outputs that were verified since."""
+        try:
+            self._clock.drawn.confirm(self._outputs.pages)
+        except LateWrite:
+            raise self._late() from None
+
+    def _late(self) -> Ended:
+        text = f"Case {self.case.name}: outputs were still being written after the kernel had returned."
+        return Ended(Verdict.WRONG, text)
 
     def _bring(self) -> None:
         """Copies the inputs of every slot, then empties the cache: every call finds its slot equally cold."""
@@ -179,12 +195,14 @@ class CudaCase:
         return digest.digest()
 
     def event_seconds(self, short: int, long: int) -> float | None:
+        self._confirm()  # of the last batch, whose outputs were all verified
         if short not in self._events or long not in self._events:
             return None
         few, many = (float(np.median(self._events[length])) for length in (short, long))
         return (many - few) / (long - short)
 
     def close(self) -> None:
+        self._clock.drawn.forget()
         self._inputs.close()
         self._outputs.close()
         del self._own, self._poison
@@ -199,3 +217,11 @@ class CudaCase:
 
     def _dead(self, error: Died) -> Ended:
         return death(error, self.case.name)
+
+
+def reported_seconds(answer: dict[str, Any]) -> float | None:
+    """What the child says that the device's events say; None when it says nothing that is a time."""
+    told = answer.get("event_seconds")
+    if isinstance(told, bool) or not isinstance(told, (int, float)):
+        return None
+    return float(told) if 0 <= told < math.inf else None
