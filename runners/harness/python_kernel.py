@@ -11,6 +11,7 @@ from typing import Any
 import torch
 
 from runners.harness.memory import Mapped
+from runners.harness.precision import be_strict
 
 
 class ContractError(Exception):
@@ -28,7 +29,8 @@ def views(case: dict[str, Any], role: str, arena: Mapped, slot: int) -> list[tor
 
 class PythonKernel:
     def __init__(self, source: int) -> None:
-        """Imports the module whose text lies in the descriptor ``source``."""
+        """Imports the module whose text the descriptor ``source`` holds. It finds torch in full precision."""
+        be_strict()
         with os.fdopen(source, "rb") as stream:
             text = stream.read()
         # A real file: inspect, Triton and tracebacks look the source up by its name.

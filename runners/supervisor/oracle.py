@@ -7,6 +7,7 @@ import torch
 
 from runners.contract.spec import TaskSpec
 from runners.contract.vocabulary import Verdict
+from runners.harness.precision import be_strict
 from runners.supervisor.outcome import Ended
 
 
@@ -15,6 +16,7 @@ class Oracle:
 
     def __init__(self, spec: TaskSpec, device: str = "cpu") -> None:
         """``device`` is where the inputs will lie and the reference runs."""
+        be_strict()  # as where submissions run
         self.device = device
         self._spec = spec
         scope: dict[str, Any] = {"__name__": "reference"}
