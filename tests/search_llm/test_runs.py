@@ -9,10 +9,13 @@ import pytest
 from django.contrib.auth.models import User
 from django.db.models import F
 from django.utils import timezone
+from rest_framework.test import APIClient
 
+from leaderboard.management.commands.search_worker import SearchWorker
 from leaderboard.models import TaskVersion
 from leaderboard.search.llm.database import LOST_AFTER
 from leaderboard.search.llm.models import JournalEntry
+from leaderboard.search.llm.stories import spend_by_model, story_of
 from leaderboard.search.llm.writers import Writer
 from leaderboard.search.models import RunStatus, SearchRun, StopReason
 from leaderboard.search.plan import Plan
@@ -27,7 +30,7 @@ from surrogate.llm.config import Config
 from surrogate.models import SpendDay
 from tests.fake_claude import FakeClaude, Reply, answer, error, refusal, stopped
 from tests.search.conftest import claimed
-from tests.search_llm.conftest import SONNET, code, kernel, measure, purpose
+from tests.search_llm.conftest import HAIKU, SONNET, code, kernel, measure, purpose
 from tests.search_llm.test_search import FORM, Author
 from tests.surrogate_llm.conftest import FakeClock
 
@@ -243,6 +246,54 @@ def test_a_provider_that_is_down_pauses_the_run_and_resuming_goes_on(
         finish_all(runner, device)
     run.refresh_from_db()
     assert (run.stop_reason, run.measurements_spent) == (StopReason.MEASUREMENTS, 2)
+
+
+def test_a_worker_asks_beside_its_other_work_and_a_candidate_has_its_story(
+    start: Start, server: FakeClaude, runner: Runner, device: Device
+) -> None:
+    author = Author()
+    server.responder = author
+    run = start(measurements=3, verifiers=HAIKU)
+    worker = SearchWorker()
+    while SearchRun.objects.filter(pk=run.pk, status=RunStatus.RUNNING).exists():
+        worker.look()
+        if run.pk in worker._asking:
+            worker._asking[run.pk].join()
+        finish_all(runner, device)
+    run.refresh_from_db()
+    assert run.stop_reason == StopReason.MEASUREMENTS
+    candidate = run.candidates.get(number=1)
+    story = story_of(run, candidate.digest)
+    assert story is not None
+    assert (story.model, story.operator, story.idea) == (SONNET, "translate", "It does less.")
+    assert "Write a first kernel" in story.prompt
+    assert candidate.kernel.source in story.reply
+    assert {vote["verifier"]: vote["fails"] for vote in story.votes} == {
+        "compile": False,
+        "memory": False,
+        "numerics": False,
+    }
+    assert story_of(run, run.candidates.get(number=0).digest) is None
+    spend = spend_by_model(run)
+    assert [item.arm for item in spend] == [SONNET, HAIKU]
+    assert sum(item.dollars for item in spend) == pytest.approx(run.money_spent)
+
+
+def test_a_search_is_started_by_the_api(
+    owner: User, version: TaskVersion, device: Device, server: FakeClaude
+) -> None:
+    api = APIClient()
+    api.force_login(owner)
+    wanted = {"task": "softmax", "device": device.slug, "generator": "llm", "models": SONNET}
+    refused = api.post("/api/v1/searches/", wanted, format="json")
+    assert refused.status_code in (400, 409)
+    assert refused.json()["error"]["code"] == "limits_wrong"
+    created = api.post("/api/v1/searches/", {**wanted, "money": 1.5, "tokens": 10**6}, format="json")
+    assert created.status_code == 201, created.json()
+    found = created.json()
+    assert (found["generator"], found["money_limit"], found["money_spent"]) == ("llm", 1.5, 0)
+    assert found["plan"]["multiple"] == 2
+    assert server.requests == []
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from typing import Any
 from uuid import UUID
 
 from django.core.management.base import BaseCommand
-from django.db import close_old_connections
+from django.db import close_old_connections, connection
 
 from leaderboard.search.models import RunStatus, SearchRun
 from leaderboard.search.services import entering, runs
@@ -27,16 +27,36 @@ class SearchWorker:
     def __init__(self) -> None:
         self._steppers: dict[UUID, Stepper] = {}
         self._errors: dict[UUID, int] = {}
+        self._asking: dict[UUID, threading.Thread] = {}
 
     def look(self) -> int:
         """One round over all running searches; how many took a step."""
         going = list(SearchRun.objects.filter(status=RunStatus.RUNNING).order_by("created_at"))
         for gone in self._steppers.keys() - {run.pk for run in going}:
-            del self._steppers[gone]
-        taken = sum(self._step(run) for run in going)
+            self._steppers.pop(gone, None)  # its own thread may have been first
+            self._asking.pop(gone, None)
+        taken = sum(self._ask(run) if run.generator == "llm" else self._step(run) for run in going)
         for run in entering.due():
             entering.enter_best(run=run)
         return taken
+
+    def _ask(self, run: SearchRun) -> bool:
+        """Step a run whose generator may take minutes to answer without keeping the others waiting.
+
+        One thread a run. They end with the process, like a kill: what was paid for is in the journal.
+        """
+        thread = self._asking.get(run.pk)
+        if thread is not None and thread.is_alive():
+            return False
+        self._asking[run.pk] = threading.Thread(target=self._step_in_thread, args=(run,), daemon=True)
+        self._asking[run.pk].start()
+        return True
+
+    def _step_in_thread(self, run: SearchRun) -> None:
+        try:
+            self._step(run)
+        finally:
+            connection.close()
 
     def _step(self, run: SearchRun) -> bool:
         stepper = self._steppers.setdefault(run.pk, Stepper(run))

@@ -13,6 +13,8 @@ class LimitsIn(serializers.Serializer[object]):
     measurements = serializers.IntegerField(required=False, default=_USUAL.measurements)
     device_seconds = serializers.FloatField(required=False, default=_USUAL.device_seconds)
     wall_seconds = serializers.FloatField(required=False, default=_USUAL.wall_seconds)
+    tokens = serializers.IntegerField(required=False, default=0, help_text="Of language models.")
+    money = serializers.FloatField(required=False, default=0.0, help_text="US dollars, for language models.")
 
 
 class MoreIn(serializers.Serializer[object]):
@@ -21,6 +23,8 @@ class MoreIn(serializers.Serializer[object]):
     measurements = serializers.IntegerField(min_value=1, max_value=10_000)
     device_seconds = serializers.FloatField(min_value=1)
     wall_seconds = serializers.FloatField(min_value=1)
+    tokens = serializers.IntegerField(required=False, default=0, min_value=0)
+    money = serializers.FloatField(required=False, default=0.0, min_value=0)
 
 
 class SearchIn(LimitsIn):
@@ -28,7 +32,23 @@ class SearchIn(LimitsIn):
 
     task = serializers.CharField(max_length=64)
     device = serializers.CharField(max_length=80)
-    generator = serializers.CharField(max_length=16, required=False, default="template")
+    generator = serializers.CharField(
+        max_length=16, required=False, default="template", help_text="template or llm"
+    )
+    models = serializers.CharField(
+        max_length=400,
+        required=False,
+        default="",
+        allow_blank=True,
+        help_text="Of llm: claude-sonnet-5-5:high claude-haiku-5-5; the site's own if absent.",
+    )
+    verifiers = serializers.CharField(
+        max_length=80,
+        required=False,
+        default="",
+        allow_blank=True,
+        help_text="Of llm: the model that reads kernels before they are measured, or none.",
+    )
     language = serializers.CharField(
         max_length=16,
         required=False,
@@ -45,10 +65,9 @@ class SearchIn(LimitsIn):
     )
     multiple = serializers.IntegerField(
         required=False,
-        default=16,
         min_value=1,
         max_value=min(256, MOST_MULTIPLE),
-        help_text="Candidates considered per measurement.",
+        help_text="Candidates considered per measurement; 16 if absent, of llm 2.",
     )
     is_public = serializers.BooleanField(required=False, default=False)
     enters_best = serializers.BooleanField(
@@ -85,6 +104,12 @@ class SearchOut(serializers.Serializer[SearchRun]):
     device_seconds_spent = serializers.FloatField()
     device_seconds_reserved = serializers.FloatField()
     wall_seconds_limit = serializers.FloatField()
+    tokens_limit = serializers.IntegerField()
+    tokens_spent = serializers.IntegerField()
+    tokens_reserved = serializers.IntegerField()
+    money_limit = serializers.FloatField(help_text="US dollars.")
+    money_spent = serializers.FloatField()
+    money_reserved = serializers.FloatField(help_text="The most that calls under way may cost.")
     starter_seconds = serializers.FloatField(allow_null=True)
     best_seconds = serializers.FloatField(allow_null=True)
     entered = serializers.UUIDField(source="entered_id", allow_null=True, help_text="A submission.")

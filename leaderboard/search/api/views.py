@@ -64,9 +64,8 @@ class SearchList(ListAPIView[SearchRun]):
     def post(self, request: Request) -> Response:
         """Start a search. Follow it by its events and candidates."""
         values = parsed(shapes.SearchIn, request)
-        plan = Plan(
-            Policy(values["policy"]), values["seed"], slots=values["slots"], multiple=values["multiple"]
-        )
+        multiple = values.get("multiple") or services.usual_multiple(values["generator"])
+        plan = Plan(Policy(values["policy"]), values["seed"], slots=values["slots"], multiple=multiple)
         run = services.start(
             user=user_of(request),
             task_slug=values["task"],
@@ -77,6 +76,8 @@ class SearchList(ListAPIView[SearchRun]):
             limits=_limits(values),
             is_public=values["is_public"],
             enters_best=values["enters_best"],
+            models=values["models"],
+            verifiers=values["verifiers"],
         )
         stored = selectors.get_visible(run.pk, request.user)
         return reply(shapes.SearchOut(stored), 201, Location=reverse("api:search", args=[run.pk]))
@@ -213,7 +214,13 @@ class SearchStop(PersonalView):
 
 
 def _limits(values: dict[str, Any]) -> Limits:
-    return Limits(values["measurements"], values["device_seconds"], values["wall_seconds"])
+    return Limits(
+        values["measurements"],
+        values["device_seconds"],
+        values["wall_seconds"],
+        values["tokens"],
+        values["money"],
+    )
 
 
 def _since(request: Request) -> int:

@@ -48,8 +48,13 @@ class Limits:
         for name, most in (("measurements", 10_000), ("device_seconds", 1e6), ("wall_seconds", 30 * 86_400)):
             if not 0 < getattr(self, name) <= most:
                 raise Refusal("limits_wrong", f"The limit of {name} must be above 0 and at most {most:g}.")
-        if self.tokens < 0 or self.money < 0:
-            raise Refusal("limits_wrong", "Limits of tokens and money can't be below 0.")
+        if not (0 <= self.tokens <= 10**12 and 0 <= self.money <= 10_000):
+            raise Refusal("limits_wrong", "Limits of tokens and money can't be below 0, or beyond reason.")
+
+
+def usual_multiple(generator: str) -> int:
+    """Candidates considered per measurement: a template's cost nothing, a language model's do."""
+    return 2 if generator == "llm" else 16
 
 
 def start(
@@ -71,7 +76,7 @@ def start(
     ``models`` and ``verifiers`` are of the generator llm: "claude-sonnet-5-5:high claude-haiku-5-5"; the
     verifiers may be "none". Empty, they are the site's own models, and the cheapest of them.
     """
-    plan, limits = plan or Plan(multiple=16), limits or Limits()
+    plan, limits = plan or Plan(multiple=usual_multiple(generator)), limits or Limits()
     limits.check()
     version, device = _version(task_slug), _device(device_slug)
     if refusal := device_refusal(device, spec_of(version)):

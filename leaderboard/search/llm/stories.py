@@ -1,0 +1,76 @@
+"""What a language model had to do with a candidate, for those who may see its run."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from leaderboard.search.llm.models import JournalEntry
+from leaderboard.search.models import SearchRun
+
+Kind = JournalEntry.Kind
+
+
+@dataclass(frozen=True)
+class Story:
+    """``prompt`` is what was asked for this kernel alone; what all of a run's prompts share is left out."""
+
+    model: str
+    operator: str
+    prompt: str
+    reply: str
+    idea: str
+    dollars: float
+    seconds: float
+    votes: tuple[Mapping[str, Any], ...]  # "verifier", "fails", "reason"
+
+
+def story_of(run: SearchRun, digest: str) -> Story | None:
+    """None for kernels that no model wrote. Three queries; whoever asks has been let to see the run."""
+    used = JournalEntry.objects.filter(run=run, kind=Kind.USED, document__digest=digest).first()
+    if used is None:
+        return None
+    of_step = JournalEntry.objects.filter(run=run, step=used.step, kind__in=(Kind.ASKED, Kind.REPLIED))
+    documents = {row.kind: row.document for row in of_step}
+    asked, replied = documents.get(Kind.ASKED, {}), documents.get(Kind.REPLIED, {})
+    votes = JournalEntry.objects.filter(run=run, kind=Kind.VOTED, document__digest=digest).order_by("pk")
+    return Story(
+        model=str(replied.get("model", asked.get("arm", ""))),
+        operator=str(asked.get("operator", "")),
+        prompt=str(asked.get("prompt", "")),
+        reply=str(replied.get("text", "")),
+        idea=str(used.document.get("idea", "")),
+        dollars=float(replied.get("cost", 0)),
+        seconds=float(replied.get("seconds", 0)),
+        votes=tuple(row.document for row in votes),
+    )
+
+
+@dataclass(frozen=True)
+class Spent:
+    """Of one model with its effort; calls that gave no kernel are counted."""
+
+    arm: str
+    calls: int
+    dollars: float
+    tokens: int
+
+
+def spend_by_model(run: SearchRun) -> list[Spent]:
+    """Dearest first. One query over the run's replies, without their texts."""
+    rows = JournalEntry.objects.filter(run=run, kind__in=(Kind.ASKED, Kind.REPLIED)).values_list(
+        "step", "kind", "document__arm", "document__cost", "document__tokens"
+    )
+    arms: dict[str, str] = {}
+    costs: dict[str, tuple[float, int]] = {}
+    for step, kind, arm, cost, tokens in rows:
+        if kind == Kind.ASKED:
+            arms[step] = str(arm)
+        else:
+            costs[step] = (float(cost), int(tokens))
+    totals: dict[str, Spent] = {}
+    for step, (dollars, tokens) in costs.items():
+        before = totals.get(arms[step], Spent(arms[step], 0, 0.0, 0))
+        totals[before.arm] = Spent(
+            before.arm, before.calls + 1, before.dollars + dollars, before.tokens + tokens
+        )
+    return sorted(totals.values(), key=lambda item: -item.dollars)
