@@ -79,7 +79,12 @@ def _run(evaluation: Evaluation, context: RunnerContext) -> None:
     elif not _finish(evaluation, result):
         logger.warning("evaluation %s was taken up elsewhere; this verdict is dropped", evaluation.pk)
     if context.target is not None and evaluation.mode != Mode.CHECK:
-        look_after(device=evaluation.device, target=context.target, verdict=Verdict(result["verdict"]))
+        look_after(
+            device=evaluation.device,
+            target=context.target,
+            verdict=Verdict(result["verdict"]),
+            failed_stage=result.get("failed_stage", ""),
+        )
     if context.pool is not None and not context.shutting_down.is_set():
         context.pool.refill()
 

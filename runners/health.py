@@ -4,14 +4,15 @@ import logging
 from collections.abc import Callable
 
 from runners.contract.job import DeviceTarget
-from runners.contract.vocabulary import DeviceKind, Verdict
+from runners.contract.vocabulary import DeviceKind, Stage, Verdict
 from runners.gpu_health import check_gpu
 from runners.models import Device
 from runners.services import devices
 
 logger = logging.getLogger(__name__)
 
-#: Verdicts of runs whose process may have been killed, or have crashed, in the middle of a launch.
+#: Verdicts of runs whose process may have been killed, or have crashed, in the middle of a launch. Outputs
+#: may be wrong because one still runs.
 DOUBTFUL = frozenset(
     {
         Verdict.TIMEOUT,
@@ -19,19 +20,30 @@ DOUBTFUL = frozenset(
         Verdict.RUNTIME_ERROR,
         Verdict.RESOURCE_LIMIT,
         Verdict.INTERNAL_ERROR,
+        Verdict.WRONG,
     }
 )
+#: Refused in one of these, a submission was running; refused before, it never did.
+_RUNNING = frozenset({Stage.VERIFY, Stage.TIME, Stage.PROFILE})
 
 
 def look_after(
-    *, device: Device, target: DeviceTarget, verdict: Verdict, check: Callable[[int], str] = check_gpu
+    *,
+    device: Device,
+    target: DeviceTarget,
+    verdict: Verdict,
+    failed_stage: str = "",
+    check: Callable[[int], str] = check_gpu,
 ) -> bool:
     """Check a GPU after a run with this verdict, and quarantine its device when it fails. Whether it is fit.
+
+    ``failed_stage`` is the stage that the verdict was found in, empty where there is none.
 
     A CPU needs no check: the kernel that runs it would be gone as well. Two runs never share a GPU, so the
     check has it alone.
     """
-    if target.kind != DeviceKind.CUDA or verdict not in DOUBTFUL:
+    doubtful = verdict in DOUBTFUL or (verdict == Verdict.REFUSED and failed_stage in _RUNNING)
+    if target.kind != DeviceKind.CUDA or not doubtful:
         return True
     try:
         fault = check(target.index)

@@ -89,12 +89,25 @@ def test_a_gpu_that_passes_its_check_goes_on(device: Device) -> None:
     assert device.quarantine_reason == ""
 
 
+@pytest.mark.parametrize(("verdict", "stage"), [(Verdict.WRONG, "verify"), (Verdict.REFUSED, "time")])
+def test_a_gpu_is_checked_after_a_run_that_may_have_left_work_behind(
+    device: Device, verdict: Verdict, stage: str
+) -> None:
+    assert not health.look_after(
+        device=device, target=GPU, verdict=verdict, failed_stage=stage, check=lambda _: "It hangs."
+    )
+
+
 def test_nothing_is_checked_without_need(device: Device) -> None:
     def never(_: int) -> str:
         pytest.fail("this run gives no reason for a check")
 
-    for verdict in (Verdict.PASSED, Verdict.WRONG, Verdict.COMPILE_ERROR, Verdict.REFUSED):
-        assert health.look_after(device=device, target=GPU, verdict=verdict, check=never)
+    for verdict, stage in (
+        (Verdict.PASSED, ""),
+        (Verdict.COMPILE_ERROR, "compile"),
+        (Verdict.REFUSED, "screen"),
+    ):
+        assert health.look_after(device=device, target=GPU, verdict=verdict, failed_stage=stage, check=never)
     cpu = DeviceTarget(DeviceKind.CPU)
     assert health.look_after(device=device, target=cpu, verdict=Verdict.TIMEOUT, check=never)
 
