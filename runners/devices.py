@@ -16,7 +16,7 @@ from runners.contract.vocabulary import NO_COMPILER, DeviceKind
 
 _CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
 _UNITS = {"K": 2**10, "M": 2**20, "G": 2**30}
-_GPU_FIELDS = ("index", "name", "uuid", "driver_version", "memory.total", "compute_cap")
+_GPU_FIELDS = ("index", "name", "driver_version", "memory.total", "compute_cap")
 
 
 @dataclass(frozen=True)
@@ -113,12 +113,11 @@ def _gpus() -> list[DetectedDevice]:
 def _gpu(row: list[str]) -> DetectedDevice:
     values = dict(zip(_GPU_FIELDS, row, strict=True))
     name = values["name"].removeprefix("NVIDIA ")
-    facts = {
+    facts = {  # public: nothing here tells one card from another of its kind
         "model": name,
         "driver": values["driver_version"],
         "memory_bytes": int(values["memory.total"]) * 2**20,
         "compute_capability": values["compute_cap"],
-        "uuid": values["uuid"],
         "compiler": "nvcc" if _has_nvcc() else NO_COMPILER,
     }
     slug = f"cuda-{_slug(name)}"
