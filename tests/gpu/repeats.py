@@ -22,31 +22,52 @@ def run() -> dict[str, Any]:
     failed = [document["reason"] for document in documents if document["verdict"] != Verdict.PASSED]
     scores = [document["score"] for document in documents if document["score"]]
     seconds = [score["seconds"] for score in scores]
-    spread = statistics.stdev(seconds) / statistics.mean(seconds) if len(seconds) > 1 else float("inf")
+    spread = _spread(scores) if len(scores) > 1 else float("inf")
     middle = statistics.median(seconds or [0.0])
-    half = len(seconds) // 2
-    noise = statistics.stdev(seconds[:half]) / statistics.mean(seconds[:half]) if half > 1 else None
+    found = halves(scores)
     return {
         "ok": not failed and spread <= _GOAL,
         "scores": scores,
         "coefficient_of_variation": spread,
         "pairs": _pairs(scores),
         "pairs_with_intervals_apart": _apart(scores, None),
-        "noise_of_the_first_half": noise,
-        "pairs_of_the_second_half": _pairs(scores[half:]),
-        "pairs_of_the_second_half_apart": _apart(scores[half:], None),
-        "pairs_of_the_second_half_ranked_apart": _apart(scores[half:], noise),
+        "halves": found,
         "failed": failed,
         "stages": [jobs.stages(document) for document in documents],
         "summary": [
             f"{len(seconds)} of {_TIMES} passed, median {jobs.microseconds(middle)} us",
             f"coefficient of variation {100 * spread:.3f} % (goal {100 * _GOAL} %)",
             f"{_apart(scores, None)} of {_pairs(scores)} pairs of equal kernels have intervals apart",
-            f"with the first half as the device's noise, {_apart(scores[half:], noise)} of "
-            f"{_pairs(scores[half:])} pairs of the second half are ranked apart",
+            *(
+                f"with the noise of the {half['noise_of']} half, {half['ranked_apart']} of {half['pairs']} "
+                f"pairs of the other are ranked apart; {half['apart']} without"
+                for half in found
+            ),
             *failed[:3],
         ],
     }
+
+
+def halves(scores: list[Any]) -> list[dict[str, Any]]:
+    """Either half of ``scores`` taken for the calibration of a device on which the other was entered."""
+    middle = len(scores) // 2
+    first, second = scores[:middle], scores[middle:]
+    return [
+        {
+            "noise_of": name,
+            "noise": _spread(one),
+            "pairs": _pairs(other),
+            "apart": _apart(other, None),
+            "ranked_apart": _apart(other, _spread(one)),
+        }
+        for name, one, other in (("first", first, second), ("second", second, first))
+        if len(one) > 1
+    ]
+
+
+def _spread(scores: list[Any]) -> float:
+    seconds = [score["seconds"] for score in scores]
+    return float(statistics.stdev(seconds) / statistics.mean(seconds))
 
 
 def _pairs(scores: list[Any]) -> int:

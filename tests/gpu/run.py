@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.gpu import agreement, catalogue, cheats, faults, latency, machine, profiles, repeats, search, site
+from tests.gpu.provenance import provenance
 
 PHASES: Mapping[str, Callable[[], dict[str, Any]]] = {
     "machine": machine.describe,
@@ -51,6 +52,7 @@ def main(names: list[str]) -> int:
             found = {"ok": False, "summary": [f"failed: {error!r}"]}
         found = {
             "phase": name,
+            **provenance(name),
             "date": time.strftime("%Y-%m-%d %H:%M:%S %Z"),
             "seconds": round(time.monotonic() - start, 1),
             "machine": machine.facts(),

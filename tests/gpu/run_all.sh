@@ -3,6 +3,7 @@
 #
 # Needs python3 with torch (CUDA), numpy and psutil, and nvcc. What else is missing is taken from the folder CARRIED
 # (default .gpu): wheels/*.whl, bin/bwrap and its libraries in lib/. Results go to $OUT, a short table to the screen.
+# They name the commit: $COMMIT where the files come without the repository's history.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 export OUT="${OUT:-tests/benchmarks/results}" PYTHONUNBUFFERED=1

@@ -1,0 +1,35 @@
+"""What the phases for a GPU machine conclude and write, on the results that are committed."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.gpu.provenance import provenance
+from tests.gpu.repeats import halves
+
+_RESULTS = Path(__file__).parents[1] / "benchmarks" / "results"
+
+
+def test_either_half_of_equal_runs_is_ranked_by_the_noise_of_the_other() -> None:
+    scores = json.loads((_RESULTS / "gpu_repeats.json").read_text())["scores"]
+
+    first, second = halves(scores)
+
+    assert (first["pairs"], first["apart"], first["ranked_apart"]) == (45, 0, 0)
+    assert (second["pairs"], second["apart"], second["ranked_apart"]) == (45, 3, 3), "its noise is too small"
+    assert first["noise"] == pytest.approx(0.0042, abs=5e-5)
+    assert second["noise"] == pytest.approx(0.0022, abs=5e-5)
+
+
+def test_a_result_names_its_command_and_the_commit_if_one_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COMMIT", "abc123")
+
+    assert provenance("faults") == {"command": "bash tests/gpu/run_all.sh faults", "commit": "abc123"}
+
+
+def test_no_history_means_no_commit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("COMMIT", raising=False)
+    monkeypatch.setenv("PATH", "/nonexistent")
+
+    assert provenance("faults")["commit"] is None
