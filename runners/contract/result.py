@@ -61,6 +61,7 @@ class Timing(TypedDict):
     disturbed: NotRequired[str]  # what else slowed the device down, in the second of two tries as well
     event_seconds: NotRequired[float]  # by CUDA events inside the submission's process: evidence only
     overhead_seconds: NotRequired[float]  # intercept: hand-shake and copy-out of one batch
+    null_seconds: NotRequired[float]  # a batch that does nothing, measured before the submission was loaded
     bytes: NotRequired[int]
     flops: NotRequired[int]
     floor_seconds: NotRequired[float | None]  # from the device's measured ceilings; None when uncalibrated

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -28,6 +28,16 @@ class Estimate:
     def half_width(self) -> float:
         """Half the interval, relative to the estimate; infinite when there is no positive one."""
         return (self.ci_high - self.ci_low) / 2 / self.seconds if self.seconds > 0 else math.inf
+
+    def charged(self, allowed: float, calls: int) -> "Estimate":
+        """The same with the standing cost of a batch shared out among its ``calls``, as far as it is certain
+        and beyond ``allowed`` seconds and a cold start: a kernel that does the work of all calls in the first
+        has there what it saves.
+        """
+        excess = max(0.0, self.intercept_low - allowed - _COLD_START * self.seconds) / calls
+        return replace(
+            self, seconds=self.seconds + excess, ci_low=self.ci_low + excess, ci_high=self.ci_high + excess
+        )
 
 
 def estimate(samples: Mapping[int, Sequence[float]], null: float, seed: int) -> Estimate:

@@ -124,6 +124,16 @@ def test_an_intercept_made_of_noise_reaches_down_to_nothing() -> None:
     assert done_at_once.intercept_low > 5
 
 
+def test_work_of_all_calls_in_the_first_is_charged_to_the_calls() -> None:
+    honest = estimate({1: [1.2] * 5, 4: [4.2] * 5}, null=0.1, seed=1)
+    assert honest.charged(0.3, 1) == honest
+    first_does_all = estimate({1: [4.1] * 5, 4: [4.1] * 5}, null=0.1, seed=1)
+    charged = first_does_all.charged(0.3, 1)
+    assert first_does_all.seconds < 1.1
+    assert 3.5 < charged.seconds < 4.1
+    assert charged.ci_low <= charged.seconds <= charged.ci_high
+
+
 def test_geometric_mean() -> None:
     assert geometric_mean([1.0, 4.0]) == pytest.approx(2.0)
 
