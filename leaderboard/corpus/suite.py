@@ -30,7 +30,7 @@ class Report:
     caught: int = 0
     honest_controls: int = 0
     honest_controls_passed: int = 0
-    gaps: dict[str, str] = field(default_factory=dict)  # attempt → why it is not caught
+    gaps: dict[str, str] = field(default_factory=dict)  # attempt, or case elsewhere → why it is not caught
     faults: dict[str, list[str]] = field(default_factory=dict)  # attempt → what is not as expected
     elsewhere: dict[str, str] = field(default_factory=dict)  # case → test
     attempts: list[dict[str, Any]] = field(default_factory=list)
@@ -59,6 +59,7 @@ def run_suite(
     report.elsewhere = {
         case: wanted.covered_by for case, wanted in corpus.expectations.items() if wanted.covered_by
     }
+    report.gaps = gaps_elsewhere(corpus, only)
     outcomes = run_all(corpus, [*attempts, *controls_of(corpus, attempts)], device, data_dir, on_outcome)
     cheats = [outcome for outcome in outcomes if outcome.attempt.case != "honest"]
     honest = [outcome for outcome in outcomes if outcome.attempt.case == "honest"]
@@ -85,6 +86,15 @@ def run_suite(
             }
         )
     return report
+
+
+def gaps_elsewhere(corpus: Corpus, only: Callable[[str], bool] = lambda case: True) -> dict[str, str]:
+    """Cases that are no submissions and are not caught, or not wholly, whatever their tests say."""
+    return {
+        case: wanted.gap
+        for case, wanted in corpus.expectations.items()
+        if wanted.gap and wanted.kind != "submission" and only(case)
+    }
 
 
 def accused(outcome: Outcome) -> set[str]:

@@ -8,6 +8,7 @@ from django.core.management import CommandError, call_command
 
 from leaderboard.corpus.cases import CorpusError, Expectation, read_corpus
 from leaderboard.corpus.judging import judge
+from leaderboard.corpus.suite import gaps_elsewhere
 from runners.contract.job import DeviceTarget, Job
 from runners.contract.result import ResultDocument
 from runners.contract.vocabulary import DeviceKind, Language, Mode, Verdict
@@ -98,3 +99,8 @@ def test_command_names_an_unknown_case() -> None:
     with pytest.raises(CommandError, match="C99") as caught:
         call_command("cheat_suite", "C99")
     assert caught.value.returncode == 2
+
+
+def test_a_gap_of_what_is_no_submission_is_listed_too() -> None:
+    assert "several users" in gaps_elsewhere(CORPUS)["C53"]
+    assert gaps_elsewhere(CORPUS, {"C01"}.__contains__) == {}

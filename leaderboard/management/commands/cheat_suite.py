@@ -50,6 +50,8 @@ class Command(BaseCommand):
                 f"{report.caught} of {report.total} cheats caught, {report.honest_controls_passed} of "
                 f"{report.honest_controls} honest kernels passed; tests cover {len(report.elsewhere)} more"
             )
+            for name, why in report.gaps.items():
+                self.stdout.write(f"not caught: {name}: {why}")
         if not report.as_expected:
             sys.exit(1)
 
