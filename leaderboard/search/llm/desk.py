@@ -114,6 +114,7 @@ class Desk:
 
     def _ask_group(self, book: Book, questions: Sequence[Question]) -> list[Reply]:
         replies: list[Reply] = []
+        taken: StepTaken | None = None
         # Threads with a loop of their own each: the journal may be a database, which an event loop must not
         # touch, and each reply is stored the moment it is there.
         with ThreadPoolExecutor(_AT_ONCE) as pool:
@@ -127,15 +128,21 @@ class Desk:
                 noted["tokens_bound"] = item.tokens
                 try:
                     book.add("asked", item.step, noted)
-                except BaseException:
+                except StepTaken as error:
                     self._purse.settle_tokens(item.tokens, 0)
-                    raise
+                    taken = error
+                    break  # what is under way already is paid for, and stored below
                 waiting[pool.submit(self._call, item)] = item
             for future in as_completed(waiting):
                 item, outcome = waiting[future], future.result()
-                book.add("replied", item.step, reply_document(outcome))
+                try:
+                    book.add("replied", item.step, reply_document(outcome))
+                except StepTaken as error:
+                    taken = error  # it took so long that another process booked it as lost
                 self._purse.settle_tokens(item.tokens, tokens_of(outcome))
                 replies.append(Reply(item.step, outcome, True))
+        if taken is not None:
+            raise taken
         return replies
 
     def _call(self, question: Question) -> Answer | Failure:

@@ -23,8 +23,16 @@ from surrogate.llm.request import Effort, Request, TextBlock
 
 #: Changes whenever the wording does: a run goes on only in the words that it was begun in.
 VERSION = "1"
-#: Tokens of an answer, thinking included.
-MOST_WRITTEN, MOST_JUDGED = 16_000, 4_000
+#: Tokens of an answer, thinking included: of a kernel by effort, and of a vote.
+MOST_WRITTEN: Mapping[Effort | None, int] = {
+    None: 16_000,
+    "low": 8_000,
+    "medium": 16_000,
+    "high": 32_000,
+    "xhigh": 48_000,
+    "max": 64_000,
+}
+MOST_JUDGED = 4_000
 _MOST_CASES = 8
 _FENCES = {Language.PYTHON: "python", Language.CPP: "cpp", Language.CUDA: "cuda"}
 
@@ -185,7 +193,7 @@ def write(
     return Request(
         brief.system,
         (TextBlock(_sendable("\n".join(lines))),),
-        MOST_WRITTEN,
+        MOST_WRITTEN[effort],
         effort=effort,
         purpose=f"search {operator}",
     )

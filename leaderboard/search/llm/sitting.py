@@ -157,7 +157,11 @@ class Sitting:
             failed=failed,
             avoid=[self._parents[digest].kernel.source for digest in move.avoid],
         )
-        fitting = {arm.name: arm for arm in self._of.arms if self._of.desk.affords(arm, request)}
+        requests = {
+            arm.name: replace(request, effort=arm.effort, max_tokens=prompts.MOST_WRITTEN[arm.effort])
+            for arm in self._of.arms
+        }
+        fitting = {arm.name: arm for arm in self._of.arms if self._of.desk.affords(arm, requests[arm.name])}
         if not fitting:
             return None
         willing = {name: arm for name, arm in fitting.items() if name not in slot.refused}
@@ -171,7 +175,7 @@ class Sitting:
             "examples": [item.key for item in shown],
             "prompt": request.user[0].text,
         }
-        return Question(slot.step, arm, replace(request, effort=arm.effort), about)
+        return Question(slot.step, arm, requests[arm.name], about)
 
     def _examples(self, move: Move) -> list[examples.Example]:
         if self._of.independent or move.operator == Operator.REPAIR:

@@ -30,6 +30,7 @@ from runners.models import Device
 from runners.services import evaluations
 from surrogate.llm.config import Config
 
+_EXTENDED = ("measurements", "device_seconds", "wall_seconds", "tokens", "money")
 _GOING = (RunStatus.RUNNING, RunStatus.PAUSED)
 
 
@@ -181,7 +182,7 @@ def extend(*, run: SearchRun, user: User, more: Limits) -> SearchRun:
     locked.tokens_limit += more.tokens
     locked.money_limit += more.money
     locked.save()
-    document = {name: getattr(more, name) for name in ("measurements", "device_seconds", "wall_seconds")}
+    document = {name: getattr(more, name) for name in _EXTENDED}
     add_event(run=locked, kind=SearchEvent.Kind.EXTENDED, document=document)
     return locked
 
