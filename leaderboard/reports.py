@@ -5,6 +5,12 @@ from typing import Any
 
 _UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 _LOG_LINES = 20
+_CONTROLS = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"}
+
+
+def printable(text: str) -> str:
+    """``text`` for a terminal: what a submission says must not colour, move or command it."""
+    return text.translate(_CONTROLS)
 
 
 def duration(seconds: float | None) -> str:
@@ -21,7 +27,7 @@ def event_line(event: Mapping[str, Any]) -> str:
         case "stage" if event["status"] != "started":
             return f"{event['stage']}: {event['status']} in {duration(event.get('seconds'))}"
         case "test":
-            return f"  {_case_line(event['case'])}"
+            return printable(f"  {_case_line(event['case'])}")
         case "timing":
             return f"  {_timing_line(event['case'])}"
         case _:
@@ -46,16 +52,18 @@ def result_text(document: Mapping[str, Any]) -> str:
     log = str((document.get("compile") or {}).get("log", "")).strip()
     if log and document["verdict"] != "passed":
         lines += ["compiler:", *(f"  {line}" for line in log.splitlines()[:_LOG_LINES])]
-    return "\n".join(lines)
+    return printable("\n".join(lines))
 
 
 def table(rows: Iterable[tuple[str, ...]]) -> str:
     """Columns padded to their widest cell."""
     whole = list(rows)
     widths = [max(len(cell) for cell in column) for column in zip(*whole, strict=True)]
-    return "\n".join(
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in whole
+    return printable(
+        "\n".join(
+            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+            for row in whole
+        )
     )
 
 

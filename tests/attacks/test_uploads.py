@@ -85,6 +85,7 @@ def test_bytes_that_are_no_text_are_refused(source: bytes | str, rule: str) -> N
         "</pre><img src=x onerror=alert(1)>",
         "{{ settings.SECRET_KEY }}",
         "%n%s{0}",
+        "\x1b[31mred\x1b[0m\x1b]0;a title\x07\x9b2J",
     ],
 )
 def test_output_is_drawn_as_plain_text(text: str) -> None:

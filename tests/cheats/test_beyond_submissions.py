@@ -2,9 +2,12 @@
 
 import ast
 import copy
+import tomllib
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import torch
@@ -13,13 +16,15 @@ from leaderboard.catalog.loader import CatalogTask, load_all
 from leaderboard.models import Baseline
 from leaderboard.ranking import Entry, rank
 from leaderboard.services.baselines import baseline_source
-from runners.contract.spec import ITEM_SIZE, Case, TaskSpec
+from runners.contract.parse import SpecError, parse_task
+from runners.contract.spec import Case, TaskSpec
 from runners.contract.vocabulary import CaseRole, DeviceKind
 from runners.supervisor.cpu_session import CpuSession
 from tests.catalog import trial
 
 TASKS = load_all()
 _MOST_BYTES = 2**20
+_SAME = "def reference(x):\n    return x\n"
 
 each_task = pytest.mark.parametrize("task", TASKS, ids=lambda task: task.slug)
 
@@ -47,12 +52,19 @@ def test_slots_overflow_the_last_level_cache(task: CatalogTask, cache: int) -> N
         assert used >= 2 * cache or case.fits_in_cache, case.name
 
 
-@each_task
-def test_no_task_asks_for_less_than_sixteen_bits(task: CatalogTask) -> None:
-    """C47."""
-    floating = {name: size for name, size in ITEM_SIZE.items() if "float" in name}
-    assert min(floating.values()) == 2
-    assert not any("float8" in tensor.dtype for tensor in (*task.spec.inputs, *task.spec.outputs))
+@pytest.mark.parametrize("dtype", [name for name in dir(torch) if name.startswith(("float8", "float4"))])
+@pytest.mark.parametrize("role", ["inputs", "outputs"])
+def test_no_task_asks_for_less_than_sixteen_bits(dtype: str, role: str) -> None:
+    """C47: a task of any narrower kind that torch has is refused when it is read."""
+    document = _toml_of("affine")
+    assert parse_task("wide", document, _SAME)
+    document[role][0]["dtype"] = dtype
+    with pytest.raises(SpecError, match=dtype):
+        parse_task("narrow", document, _SAME)
+
+
+def _toml_of(task: str) -> dict[str, Any]:
+    return tomllib.loads((Path(__file__).parent / "tasks" / task / "task.toml").read_text())
 
 
 @each_task

@@ -72,3 +72,12 @@ def test_events_that_say_nothing_make_no_line() -> None:
 
 def test_tables_line_up() -> None:
     assert table([("a", "bb"), ("ccc", "d")]) == "a    bb\nccc  d"
+
+
+def test_what_a_submission_says_does_not_command_the_terminal() -> None:
+    case = {"status": "error", "case": "one", "message": "\x1b]0;title\x07 \x9b2J\ttab"}
+
+    shown = event_line({"type": "test", "case": case})
+
+    assert "\\x1b]0;title\\x07 \\x9b2J\ttab" in shown
+    assert not any(character in shown for character in "\x1b\x07\x9b")

@@ -16,6 +16,7 @@ from leaderboard.corpus.cases import CorpusError, read_corpus
 from leaderboard.corpus.judging import Outcome
 from leaderboard.corpus.suite import run_suite
 from leaderboard.local_runs import UsageError
+from leaderboard.reports import printable
 
 
 class Command(BaseCommand):
@@ -60,4 +61,4 @@ class Command(BaseCommand):
         mark = "BROKEN" if outcome.faults else "gap" if attempt.expectation.gap else "ok"
         what = "; ".join(outcome.faults) or outcome.documents[-1]["reason"]
         verdict = outcome.documents[-1]["verdict"]
-        self.stderr.write(f"{mark:6}  {attempt.name:28}  {verdict:14}  {what[:200]}")
+        self.stderr.write(f"{mark:6}  {attempt.name:28}  {verdict:14}  {printable(what[:200])}")

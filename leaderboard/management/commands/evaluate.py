@@ -90,7 +90,7 @@ class Command(BaseCommand):
             except Refusal as error:
                 raise UsageError(f"{fixture.path}: {error}") from error
             outcomes.append(FixtureOutcome(task.slug, fixture, is_good, document))
-            self.stderr.write("  ".join(_row(outcomes[-1])))
+            self.stderr.write(reports.printable("  ".join(_row(outcomes[-1]))))
         if options["json"]:
             self.stdout.write(json.dumps([_summary(outcome) for outcome in outcomes], indent=2))
         else:

@@ -29,6 +29,7 @@ static void attempt(const float* x) {
         const int setting = open(path, O_WRONLY);
         if (setting >= 0) std::printf("WROTE: could open %s\n", path);
     }
+    std::puts("TRIED every door");
 }
 extern "C" void kernel(const float* x, float* y, int64_t rows, int64_t cols) {
     static bool tried = false;
