@@ -48,7 +48,7 @@ class SearchRun(models.Model):
 
     status = models.CharField(max_length=16, choices=RunStatus, default=RunStatus.RUNNING)
     stop_reason = models.CharField(max_length=16, choices=StopReason, blank=True, default="")
-    stop_message = models.CharField(max_length=300, blank=True, default="")  # also why it is paused
+    stop_message = models.CharField(max_length=300, blank=True, default="")  # also why it is paused or waits
     #: Number of the newest event.
     seq = models.PositiveBigIntegerField(default=0)
     generations = models.PositiveIntegerField(default=0)
@@ -69,7 +69,7 @@ class SearchRun(models.Model):
     money_reserved = models.FloatField(default=0)
     wall_seconds_limit = models.FloatField()
     wall_seconds_spent = models.FloatField(default=0)  # up to the last pause
-    going_since = models.DateTimeField(null=True, blank=True)  # null while it is paused or finished
+    going_since = models.DateTimeField(null=True, blank=True)  # null while paused, waiting, finished
 
     #: Whether the best kernel is entered on the board, in its owner's name, once the run has ended.
     enters_best = models.BooleanField(default=True)

@@ -1,14 +1,11 @@
 """Starting a run, and what its owner may do to it."""
 
-import os
 from dataclasses import dataclass
-from datetime import timedelta
 
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
-from django.db.models import Sum
 from django.utils import timezone
 
 from leaderboard.models import TaskVersion
@@ -19,6 +16,7 @@ from leaderboard.search.llm.pens import Pen, pen_for
 from leaderboard.search.models import RunStatus, SearchCandidate, SearchEvent, SearchRun, StopReason
 from leaderboard.search.plan import Plan
 from leaderboard.search.selectors.templates import template_of
+from leaderboard.search.services import promises
 from leaderboard.search.services.digests import device_digest, what_changed
 from leaderboard.search.services.log import add_event, lock
 from leaderboard.selectors.options import device_refusal
@@ -28,7 +26,6 @@ from leaderboard.services.errors import Refusal
 from runners.contract.vocabulary import COMPILERS, DeviceKind, lacks_compiler
 from runners.models import Device
 from runners.services import evaluations
-from surrogate.llm.config import Config
 
 _EXTENDED = ("measurements", "device_seconds", "wall_seconds", "tokens", "money")
 _GOING = (RunStatus.RUNNING, RunStatus.PAUSED)
@@ -86,7 +83,7 @@ def start(
     if generator == "template":
         template, asks = template_for(version.task.slug, DeviceKind(device.kind), language), None
     elif generator == "llm":
-        asks = _whom_to_ask(models, verifiers, limits)
+        asks = promises.whom_to_ask(models, verifiers, money=limits.money, tokens=limits.tokens)
         template = pen_for(version.starters, DeviceKind(device.kind), language)
     else:
         raise Refusal("generator_unknown", f"{generator!r} is no generator; there are template and llm.")
@@ -99,7 +96,7 @@ def start(
     with transaction.atomic():
         site_mode.require_open()
         _require_room(user)
-        _require_money(user, limits.money)
+        promises.require_money(user=user, money=limits.money)
         run = SearchRun.objects.create(
             user=user,
             version=version,
@@ -146,11 +143,14 @@ def pause(*, run: SearchRun, user: User | None, message: str = "Paused by its ow
 
 @transaction.atomic
 def resume(*, run: SearchRun, user: User) -> bool:
-    """Go on with a paused run. Raises Refusal run_changed when its task or device is not what it was."""
+    """Go on with a paused run. Raises Refusal: site_read_only, or run_changed when its task or device is not what
+    it was.
+    """
     _require_owner(run, user)
     locked = lock(run.pk)
     if locked.status != RunStatus.PAUSED:
         return False
+    site_mode.require_open()
     if reason := what_changed(locked, template_of(locked)):
         raise Refusal("run_changed", f"{reason} Start a new run.")
     SearchRun.objects.filter(pk=run.pk, status=RunStatus.PAUSED).update(
@@ -166,7 +166,7 @@ def extend(*, run: SearchRun, user: User, more: Limits) -> SearchRun:
     """Raise the limits by ``more`` and let a run that had used them up go on. Raises Refusal."""
     _require_owner(run, user)
     more.check()
-    _require_money(run.user, more.money)
+    promises.require_money(user=run.user, money=more.money)
     locked = lock(run.pk)
     reopened = locked.status == RunStatus.FINISHED
     if reopened:
@@ -267,41 +267,6 @@ def _require_room(user: User) -> None:
             "too_many_runs",
             f"{going} of your searches are running or paused, at most {settings.MAX_SEARCH_RUNS_PER_USER} "
             "may; cancel one or wait until one has ended.",
-        )
-
-
-def _whom_to_ask(models: str, verifiers: str, limits: Limits) -> writers.Setup:
-    """Raises Refusal: no_key, model_unknown, limits_wrong."""
-    config = Config.from_environment(os.environ)
-    if not config.has_key:
-        raise Refusal("no_key", "This site has no access to a language model.")
-    if not (limits.money > 0 and limits.tokens > 0):
-        raise Refusal(
-            "limits_wrong", "A search by a language model needs limits of money and tokens above 0."
-        )
-    try:
-        return writers.setup(models, verifiers, config)
-    except ValueError as error:
-        raise Refusal("model_unknown", f"Models: {error}.") from error
-
-
-def _require_money(user: User, money: float) -> None:
-    """Raises Refusal over_money where a user's searches of the last day were promised too much by it.
-
-    Promised and not spent is what counts, so that what runs at once can't overspend together. Locks the
-    user's row, as ``_require_room`` does.
-    """
-    if money == 0:
-        return
-    User.objects.select_for_update(no_key=True).only("pk").get(pk=user.pk)
-    recent = SearchRun.objects.filter(user=user, created_at__gt=timezone.now() - timedelta(days=1))
-    promised = recent.aggregate(total=Sum("money_limit"))["total"] or 0.0
-    most = settings.SEARCH_CENTS_PER_USER_DAY / 100
-    if promised + money > most and not user.is_staff:
-        raise Refusal(
-            "over_money",
-            f"Your searches of the last day may cost ${promised:.2f} already; with ${money:.2f} more they "
-            f"would pass the ${most:.2f} a day that a user may spend on language models.",
         )
 
 

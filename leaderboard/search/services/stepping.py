@@ -22,7 +22,7 @@ from leaderboard.search.llm.writers import Writer
 from leaderboard.search.models import RunStatus, SearchCandidate, SearchEvent, SearchRun, StopReason
 from leaderboard.search.selectors.states import FoldedRun, histories
 from leaderboard.search.selectors.templates import template_of
-from leaderboard.search.services import runs
+from leaderboard.search.services import holding, runs
 from leaderboard.search.services.digests import what_changed
 from leaderboard.search.services.log import add_event
 from leaderboard.search.sieve import Decision
@@ -30,7 +30,7 @@ from leaderboard.search.state import Generation, SearchState
 from leaderboard.search.text_outlook import TextOutlook
 from leaderboard.selectors import estimates
 from leaderboard.selectors.budgets import budget_of
-from leaderboard.services import budgets
+from leaderboard.services import budgets, site_mode
 from leaderboard.services.errors import Refusal
 from runners.contract.vocabulary import Language, Mode
 from runners.models import Evaluation, Kernel, Lane
@@ -69,6 +69,8 @@ class Stepper:
         if template is None or (changed := what_changed(run, template)):
             message = changed if template else "The task's template is gone."
             return runs.finish(run=run, reason=StopReason.CHANGED, message=message)
+        if holding.wait_while_read_only(run):
+            return False
         state = self._folded.catch_up()
         if state.in_flight:
             return False
@@ -107,6 +109,8 @@ class Stepper:
         except _Outrun:
             return False
         except Refusal as refusal:
+            if refusal.rule == "site_read_only":
+                return False  # since this step began, which may have been minutes ago: the next one waits
             return runs.pause(run=run, user=None, message=f"Paused: {refusal.message}")
         return True
 
@@ -136,6 +140,7 @@ class Stepper:
 
     def _store(self, run: SearchRun, state: SearchState, generation: Generation, each: float) -> None:
         """Budgets first, the run's row last: it is the last in the order of locks, and decides who wins."""
+        site_mode.require_open()
         spend, budget = budgets.lock(user=run.user, device=run.device)
         budgets.require(budget=budget, seconds=each * len(generation.chosen), device=run.device)
         texts = {item.proposal.digest: item.proposal.kernel for item in generation.new}
