@@ -35,6 +35,7 @@ class Expectation:
     reason: str = ""  # part of the reason given
     finding: str = ""  # a rule that must have matched
     least_seconds: float = 0.0  # per call, of every benchmark case
+    least_floor: float = 0.0  # per call, share of the device's measured floor
     never_printed: tuple[str, ...] = ()
     printed: tuple[str, ...] = ()
     nondeterministic: bool = False
@@ -84,7 +85,7 @@ class Corpus:
         )
 
     def control(self, expectation: Expectation) -> Attempt:
-        """The honest neighbour, as an attempt that must pass in the same task and mode."""
+        """The honest neighbour, as an attempt that must pass in the same task and mode, by the same rates."""
         path = self.root / "honest" / expectation.control
         wanted = Expectation(
             "honest",
@@ -92,6 +93,8 @@ class Corpus:
             task=expectation.task,
             mode=expectation.mode,
             expected=(Verdict.PASSED,),
+            ceilings=expectation.ceilings,
+            least_floor=expectation.least_floor,
         )
         return Attempt("honest", path, _language(path), wanted)
 
@@ -163,7 +166,8 @@ def _check(wanted: Expectation, specs: Mapping[str, TaskSpec], home: Path, path:
         raise CorpusError(f"{path}: expected names no verdict")
     if not (home / "honest" / wanted.control).is_file():
         raise CorpusError(f"{path}: control: honest/{wanted.control} is no file")
-    proofs = wanted.least_seconds or wanted.never_printed or wanted.finding or wanted.nondeterministic
+    least = wanted.least_seconds or wanted.least_floor
+    proofs = least or wanted.never_printed or wanted.finding or wanted.nondeterministic
     if Verdict.PASSED in wanted.expected and not (proofs or wanted.gap):
         raise CorpusError(f"{path}: a case that passes must say what shows that it gained nothing")
 

@@ -1,10 +1,14 @@
 """Running one attempt through the engine, and saying what is wrong with what became of it."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 from leaderboard.corpus.cases import Attempt, Corpus, Expectation
+from runners.calibrate import measure_ceilings
 from runners.contract.job import DeviceTarget, Job
 from runners.contract.limits import ModeLimits
 from runners.contract.result import ResultDocument
@@ -42,9 +46,9 @@ def run_attempt(
 ) -> Outcome:
     """Runs the attempt as often as it asks for. ``values`` are put into its source, see Attempt.source."""
     spec = corpus.specs[attempt.expectation.task]
-    target = DeviceTarget(
-        device.kind, device.index, tuple(device.cores), device.facts, attempt.expectation.ceilings
-    )
+    wanted = attempt.expectation
+    ceilings = wanted.ceilings or (_measured(device.kind, device.index) if wanted.least_floor else {})
+    target = DeviceTarget(device.kind, device.index, tuple(device.cores), device.facts, ceilings)
     job = Job(
         evaluation=attempt.name,
         spec=spec,
@@ -63,6 +67,11 @@ def run_attempt(
     )
     faults = [fault for document in documents for fault in judge(attempt.expectation, document)]
     return Outcome(attempt, documents, tuple(faults))
+
+
+@cache
+def _measured(kind: DeviceKind, index: int) -> dict[str, Any]:
+    return measure_ceilings(DeviceTarget(kind, index))
 
 
 def judge(wanted: Expectation, document: ResultDocument) -> list[str]:
@@ -87,8 +96,14 @@ def judge(wanted: Expectation, document: ResultDocument) -> list[str]:
             for timing in document["benchmarks"]
             if timing["seconds"] < wanted.least_seconds
         ]
-        if not document["benchmarks"]:
-            faults.append("nothing was timed")
+    if wanted.least_floor:
+        faults += [
+            f"case {timing['case']}: {timing['seconds']:.3g} s is less than the device's floor allows"
+            for timing in document["benchmarks"]
+            if timing["seconds"] < wanted.least_floor * (timing["floor_seconds"] or math.inf)
+        ]
+    if (wanted.least_seconds or wanted.least_floor) and not document["benchmarks"]:
+        faults.append("nothing was timed")
     if wanted.nondeterministic and all(case.get("deterministic") for case in document["tests"]):
         faults.append("it was not reported to vary from run to run")
     return faults

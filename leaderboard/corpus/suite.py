@@ -105,9 +105,9 @@ def accused(outcome: Outcome) -> set[str]:
 
 
 def controls_of(corpus: Corpus, attempts: list[Attempt]) -> list[Attempt]:
-    """The honest neighbours, each once per task and mode."""
+    """The honest neighbours, each once per task, mode and rates of the device."""
     seen = {
-        (wanted.control, wanted.task, wanted.mode): wanted
+        (wanted.control, wanted.task, wanted.mode, wanted.least_floor, str(wanted.ceilings)): wanted
         for wanted in (attempt.expectation for attempt in attempts)
     }
     return [corpus.control(wanted) for wanted in seen.values()]

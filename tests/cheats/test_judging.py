@@ -8,7 +8,7 @@ from django.core.management import CommandError, call_command
 
 from leaderboard.corpus.cases import CorpusError, Expectation, read_corpus
 from leaderboard.corpus.judging import judge
-from leaderboard.corpus.suite import gaps_elsewhere
+from leaderboard.corpus.suite import controls_of, gaps_elsewhere
 from runners.contract.job import DeviceTarget, Job
 from runners.contract.result import ResultDocument
 from runners.contract.vocabulary import DeviceKind, Language, Mode, Verdict
@@ -34,6 +34,7 @@ def printed(text: str) -> ResultDocument:
 
 
 TIMED = [{"case": "one", "description": "", "status": "passed", "seconds": 0.002}]
+FLOORED = [{**TIMED[0], "floor_seconds": 0.0021}]
 FLAGGED = [{"rule": "timer_patch", "line": 1, "message": "", "refuses": False}]
 VARYING = [{"case": "one", "description": "", "hidden": False, "status": "passed", "deterministic": False}]
 
@@ -48,6 +49,17 @@ VARYING = [{"case": "one", "description": "", "hidden": False, "status": "passed
             wanted(least_seconds=0.001),
             document(benchmarks=TIMED),
             document(benchmarks=[{**TIMED[0], "seconds": 1e-6}]),
+        ),
+        (wanted(least_floor=0.85), document(benchmarks=FLOORED), document(benchmarks=[])),
+        (
+            wanted(least_floor=0.85),
+            document(benchmarks=FLOORED),
+            document(benchmarks=[{**FLOORED[0], "floor_seconds": 0.003}]),
+        ),
+        (
+            wanted(least_floor=0.85),
+            document(benchmarks=FLOORED),
+            document(benchmarks=[{**FLOORED[0], "floor_seconds": None}]),
         ),
         (wanted(never_printed=("FOUND",)), printed("nothing"), printed("FOUND it")),
         (wanted(printed=("left",)), printed("left it"), printed("")),
@@ -104,3 +116,13 @@ def test_command_names_an_unknown_case() -> None:
 def test_a_gap_of_what_is_no_submission_is_listed_too() -> None:
     assert "several users" in gaps_elsewhere(CORPUS)["C53"]
     assert gaps_elsewhere(CORPUS, {"C01"}.__contains__) == {}
+
+
+def test_an_honest_neighbour_is_judged_by_the_rates_of_its_cheat() -> None:
+    (cheat,) = [attempt for attempt in CORPUS.attempts if attempt.name == "C11/too_fast.cpp"]
+
+    (control,) = controls_of(CORPUS, [cheat])
+
+    assert control.expectation.ceilings == cheat.expectation.ceilings != {}
+    others = [attempt for attempt in CORPUS.attempts if attempt.case == "C11"]
+    assert len(controls_of(CORPUS, others)) == 2

@@ -1,0 +1,2 @@
+def reference(x):
+    return 2 * x + 1
