@@ -1,4 +1,4 @@
-"""The read-only switch: submissions are refused with the reason, everything else goes on."""
+"""The read-only switch: submissions are refused with the reason, searches wait, everything else goes on."""
 
 from leaderboard.models import SiteState
 from leaderboard.services.errors import Refusal
@@ -14,6 +14,10 @@ def set_read_only(*, reason: str) -> None:
 
 def reopen() -> None:
     SiteState.objects.update_or_create(pk=1, defaults={"is_read_only": False, "reason": ""})
+
+
+def is_open() -> bool:
+    return not SiteState.objects.filter(pk=1, is_read_only=True).exists()
 
 
 def require_open() -> None:

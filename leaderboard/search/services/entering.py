@@ -6,7 +6,7 @@ from leaderboard.models import Submission
 from leaderboard.search.generators.base import Operator
 from leaderboard.search.models import RunStatus, SearchCandidate, SearchEvent, SearchRun, StopReason
 from leaderboard.search.services.log import add_event, lock
-from leaderboard.services import submissions
+from leaderboard.services import site_mode, submissions
 from leaderboard.services.errors import Refusal
 from runners.contract.vocabulary import Mode
 
@@ -30,6 +30,8 @@ def enter_best(*, run: SearchRun) -> Submission | None:
         .order_by("seconds", "number")
         .first()
     )
+    if not site_mode.is_open():
+        return None  # it stays due: a refusal now would be for good
     if best is None or run.candidates.filter(status=SearchCandidate.Status.MEASURING).exists():
         return None
     if best.operator == Operator.START and not best.parameters:

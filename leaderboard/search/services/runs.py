@@ -143,8 +143,8 @@ def pause(*, run: SearchRun, user: User | None, message: str = "Paused by its ow
 
 @transaction.atomic
 def resume(*, run: SearchRun, user: User) -> bool:
-    """Go on with a paused run. Raises Refusal: site_read_only, or run_changed when its task or device is not what
-    it was.
+    """Go on with a paused run. Raises Refusal: site_read_only, or run_changed when its task or device is not
+    what it was.
     """
     _require_owner(run, user)
     locked = lock(run.pk)
@@ -166,6 +166,8 @@ def extend(*, run: SearchRun, user: User, more: Limits) -> SearchRun:
     """Raise the limits by ``more`` and let a run that had used them up go on. Raises Refusal."""
     _require_owner(run, user)
     more.check()
+    site_mode.require_open()
+    _lock_user(run.user)  # before the run's row, as everywhere else
     promises.require_money(user=run.user, money=more.money)
     locked = lock(run.pk)
     reopened = locked.status == RunStatus.FINISHED
@@ -174,6 +176,7 @@ def extend(*, run: SearchRun, user: User, more: Limits) -> SearchRun:
             raise Refusal("run_over", f"The run has ended for good: {locked.stop_message}")
         if reason := what_changed(locked, template_of(locked)):
             raise Refusal("run_changed", f"{reason} Start a new run.")
+        _require_room(run.user)
         locked.status, locked.stop_reason, locked.stop_message = RunStatus.RUNNING, "", ""
         locked.finished_at, locked.going_since = None, timezone.now()
     locked.measurements_limit += more.measurements
@@ -260,7 +263,7 @@ def _wall_since(run: SearchRun) -> float:
 
 def _require_room(user: User) -> None:
     """Raises Refusal too_many_runs. Locks the user's row, so that parallel calls are counted one by one."""
-    User.objects.select_for_update(no_key=True).only("pk").get(pk=user.pk)
+    _lock_user(user)
     going = SearchRun.objects.filter(user=user, status__in=_GOING).count()
     if going >= settings.MAX_SEARCH_RUNS_PER_USER:
         raise Refusal(
@@ -268,6 +271,10 @@ def _require_room(user: User) -> None:
             f"{going} of your searches are running or paused, at most {settings.MAX_SEARCH_RUNS_PER_USER} "
             "may; cancel one or wait until one has ended.",
         )
+
+
+def _lock_user(user: User) -> None:
+    User.objects.select_for_update(no_key=True).only("pk").get(pk=user.pk)
 
 
 def _require_owner(run: SearchRun, user: User | None) -> None:
