@@ -2,11 +2,17 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from runners.contract.job import Job
+from runners.contract.vocabulary import DeviceKind, Language, Mode
+from runners.devices import DetectedDevice
+from tests.gpu import jobs
 from tests.gpu.provenance import provenance
 from tests.gpu.repeats import halves
+from tests.gpu.tasks import steps, steps_source
 
 _RESULTS = Path(__file__).parents[1] / "benchmarks" / "results"
 
@@ -33,3 +39,24 @@ def test_no_history_means_no_commit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nonexistent")
 
     assert provenance("faults")["commit"] is None
+
+
+def test_phases_are_judged_by_the_rates_of_the_device(monkeypatch: pytest.MonkeyPatch) -> None:
+    jobs_seen: list[Job] = []
+    found = DetectedDevice("cuda-x", DeviceKind.CUDA, "X", 0, (0,), {})
+    rates = {"copy_bytes_per_s": 3e12}
+
+    def run_job(job: Job, **_: Any) -> dict[str, Any]:
+        jobs_seen.append(job)
+        return {"environment": {}}
+
+    monkeypatch.setattr(jobs, "device", lambda: found)
+    monkeypatch.setattr(jobs, "measure_ceilings", lambda target: rates)
+    monkeypatch.setattr(jobs, "run_job", run_job)
+    jobs.ceilings.cache_clear()
+
+    jobs.evaluate(steps(1, 1 << 20), Language.CUDA, steps_source(1), Mode.RANKED)
+
+    (job,) = jobs_seen
+    assert job.target.ceilings == rates
+    jobs.ceilings.cache_clear()

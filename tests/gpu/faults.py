@@ -22,6 +22,18 @@ _ASSERT = "__global__ void f(float* y) { assert(y[0] == 12345.0f); }\n"
 _NOTHING = "__global__ void f(float* y) {}\n"
 _LAUNCH = "f<<<1, 1, 0, stream>>>(y);"
 
+# One request for more than there is would fail at once and never fill anything.
+_FILLS_THE_MEMORY = """
+import torch
+
+held = []
+
+
+def kernel(x):
+    while True:
+        held.append(torch.empty(1 << 28, dtype=torch.uint8, device="cuda").fill_(1))
+"""
+
 
 def _cuda(device: str, host: str) -> tuple[Language, str]:
     return Language.CUDA, _HEAD + device + _HOST % host
@@ -52,10 +64,7 @@ FAULTS: dict[str, tuple[tuple[Language, str], tuple[Verdict, ...], str]] = {
     ),
     "exits": (_cuda(_NOTHING, "_exit(0);"), (Verdict.RUNTIME_ERROR,), "exited"),
     "out of memory": (
-        (
-            Language.PYTHON,
-            "import torch\ndef kernel(x):\n    torch.empty(1 << 40, device='cuda')\n    return x\n",
-        ),
+        (Language.PYTHON, _FILLS_THE_MEMORY),
         (Verdict.RESOURCE_LIMIT,),
         "memory",
     ),

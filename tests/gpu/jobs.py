@@ -5,6 +5,7 @@ import time
 from functools import cache
 from typing import Any
 
+from runners.calibrate import measure_ceilings
 from runners.contract.job import DeviceTarget, Job
 from runners.contract.result import ResultDocument
 from runners.contract.spec import TaskSpec
@@ -23,6 +24,13 @@ def device() -> DetectedDevice:
 
 
 @cache
+def ceilings() -> dict[str, Any]:
+    """The device's rates, measured once a process: floors are judged as on a site."""
+    found = device()
+    return measure_ceilings(DeviceTarget(found.kind, found.index, found.cores, found.facts))
+
+
+@cache
 def data_dir() -> str:
     return tempfile.mkdtemp(prefix="kernelhub-gpu-")
 
@@ -34,13 +42,14 @@ def evaluate(
     mode: Mode,
     *,
     cores: tuple[int, ...] = (),
-    ceilings: dict[str, Any] | None = None,
+    rates: dict[str, Any] | None = None,
 ) -> ResultDocument:
-    """One evaluation in a supervisor of its own. Adds ``first_test``: seconds until the first test case was
-    done.
+    """One evaluation in a supervisor of its own, with ``rates`` in place of the device's ``ceilings``. Adds
+    ``first_test``: seconds until the first test case was done.
     """
     found = device()
-    target = DeviceTarget(found.kind, found.index, cores or found.cores, found.facts, ceilings or {})
+    judged = ceilings() if rates is None else rates
+    target = DeviceTarget(found.kind, found.index, cores or found.cores, found.facts, judged)
     job = Job("gpu", spec, language, source, mode, target, data_dir())
     start = time.monotonic()
     first: list[float] = []
