@@ -11,13 +11,14 @@ from django.conf import settings
 from django.db import InterfaceError, OperationalError
 
 from runners.contract.job import DeviceTarget, Job
+from runners.contract.limits import MAX_ATTEMPTS
 from runners.contract.spec import TaskSpec
 from runners.contract.vocabulary import DeviceKind, Language, Mode, Verdict
 from runners.health import look_after
 from runners.models import Evaluation, Runner
 from runners.selectors import required_tier
 from runners.services import evaluations
-from runners.supervisor.client import run_job
+from runners.supervisor.client import SupervisorKilled, run_job
 from runners.supervisor.pool import WarmPool
 
 logger = logging.getLogger(__name__)
@@ -69,15 +70,18 @@ def _run(evaluation: Evaluation, context: RunnerContext) -> None:
             on_event=watch.on_event,
             should_stop=watch.should_stop,
             pool=context.pool,
+            tell_killed=True,
         )
+    except SupervisorKilled as error:
+        logger.warning("the supervisor of evaluation %s was killed: %s", evaluation.pk, error)
+        result = _next_attempt(evaluation)
     except Exception as error:
         # Whatever is wrong in our own code must not leave the row running until its lease ends.
         logger.exception("evaluation %s failed inside KernelHub", evaluation.pk)
         result = internal_error(evaluation, f"KernelHub failed, not the kernel: {type(error).__name__}.")
-    if context.shutting_down.is_set() and result["verdict"] == Verdict.CANCELLED and not watch.lost:
-        evaluations.give_back(evaluation=evaluation)
-    elif not _finish(evaluation, result):
-        logger.warning("evaluation %s was taken up elsewhere; this verdict is dropped", evaluation.pk)
+        _settle(evaluation, result, context, watch)
+    else:
+        _settle(evaluation, result, context, watch)
     if context.target is not None and evaluation.mode != Mode.CHECK:
         look_after(
             device=evaluation.device,
@@ -87,6 +91,25 @@ def _run(evaluation: Evaluation, context: RunnerContext) -> None:
         )
     if context.pool is not None and not context.shutting_down.is_set():
         context.pool.refill()
+
+
+def _settle(
+    evaluation: Evaluation, result: Mapping[str, Any], context: RunnerContext, watch: "_Watch"
+) -> None:
+    if context.shutting_down.is_set() and result["verdict"] == Verdict.CANCELLED and not watch.lost:
+        evaluations.give_back(evaluation=evaluation)
+    elif not _finish(evaluation, result):
+        logger.warning("evaluation %s was taken up elsewhere; this verdict is dropped", evaluation.pk)
+
+
+def _next_attempt(evaluation: Evaluation) -> Mapping[str, Any]:
+    """Queues it again as a killed runner's is: counted, so that what kills supervisors ends too. Returns what
+    the device is looked after by.
+    """
+    # These fields only: runner and attempts are what this attempt's writes are fenced by.
+    evaluation.refresh_from_db(fields=["lease_expires_at", "cancel_requested_at"])
+    evaluations.take_up_abandoned(evaluation=evaluation, max_attempts=MAX_ATTEMPTS)
+    return {"verdict": Verdict.INTERNAL_ERROR}
 
 
 def _finish(evaluation: Evaluation, result: Mapping[str, Any]) -> bool:

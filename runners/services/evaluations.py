@@ -149,7 +149,7 @@ def note_change(*, evaluation: Evaluation) -> None:
 
 
 def take_up_abandoned(*, evaluation: Evaluation, max_attempts: int) -> None:
-    """Queue a running evaluation whose runner is gone again, or end it after its last attempt.
+    """Queue a running evaluation whose runner or supervisor is gone again, or end it after its last attempt.
 
     The attempt counts as device time, or whoever brings a runner down would measure for nothing.
     """
@@ -161,7 +161,7 @@ def take_up_abandoned(*, evaluation: Evaluation, max_attempts: int) -> None:
         elif evaluation.attempts >= max_attempts:
             reason = (
                 f"Gave up after {evaluation.attempts} attempts: each time the runner went silent "
-                "while this kernel was running."
+                "or its supervisor was killed while this kernel was running."
             )
             _finish(held, verdict=Verdict.INTERNAL_ERROR, reason=reason, device_seconds=used)
         elif held.update(device_seconds=used, **_waiting()):

@@ -34,6 +34,7 @@ def run_job(
     on_event: Callable[[dict[str, Any]], None],
     should_stop: Callable[[], bool],
     pool: WarmPool | None = None,
+    tell_killed: bool = False,
 ) -> ResultDocument:
     """Runs ``job`` to its result document, in a supervisor of ``pool`` where it has one for the device.
 
@@ -41,7 +42,37 @@ def run_job(
     ``on_event`` gets every event of contract/progress.py but the result. ``should_stop`` is asked several
     times a second; true cancels. Whatever the submission does becomes a verdict; a supervisor that dies
     becomes ``internal_error``. When a callback raises, all processes are killed and the error passes through.
+
+    Raises SupervisorKilled, with ``tell_killed``, where it was killed from outside: not the job's doing.
     """
+    start = time.monotonic()
+    try:
+        return _run(job, on_event, should_stop, pool)
+    except SupervisorKilled as fault:
+        if tell_killed:
+            raise
+        return _died(job, str(fault), time.monotonic() - start)
+
+
+class SupervisorKilled(Exception):
+    """The supervisor was killed from outside, or with its nursery, before the result. Its last words."""
+
+
+class _NeverBegan(Exception):
+    """The supervisor ended before it said anything, so that nothing of the job ran. Its last words."""
+
+    def __init__(self, words: str, *, killed: bool) -> None:
+        super().__init__(words)
+        self.killed = killed
+
+
+def _run(
+    job: Job,
+    on_event: Callable[[dict[str, Any]], None],
+    should_stop: Callable[[], bool],
+    pool: WarmPool | None,
+) -> ResultDocument:
+    """The document of ``job``. Raises SupervisorKilled."""
     start = time.monotonic()
     if pool is not None:
         supervisor = pool.take(job)
@@ -53,12 +84,9 @@ def run_job(
     try:
         return _see_through(Supervisor.start(job.target), job, on_event, should_stop)
     except _NeverBegan as fault:
-        reason = f"The supervisor ended without a result: {fault}"
-        return failed_document(job, Verdict.INTERNAL_ERROR, reason, time.monotonic() - start)
-
-
-class _NeverBegan(Exception):
-    """The supervisor ended before it said anything, so that nothing of the job ran. Its last words."""
+        if fault.killed:
+            raise SupervisorKilled(str(fault)) from fault
+        return _died(job, str(fault), time.monotonic() - start)
 
 
 def _see_through(
@@ -67,7 +95,7 @@ def _see_through(
     on_event: Callable[[dict[str, Any]], None],
     should_stop: Callable[[], bool],
 ) -> ResultDocument:
-    """The document of ``job``. Raises _NeverBegan."""
+    """The document of ``job``. Raises _NeverBegan and SupervisorKilled."""
     start = time.monotonic()
     heard = False
     try:
@@ -79,9 +107,15 @@ def _see_through(
             if event["type"] == "result":
                 return cast(ResultDocument, event["document"])
             on_event(event)
-        if not (heard or watch.cancelled or watch.overdue):
-            raise _NeverBegan(supervisor.last_words()[-300:] or "no message")
-        return _without_result(job, watch, supervisor.last_words(), time.monotonic() - start)
+        seconds = time.monotonic() - start
+        if watch.cancelled or watch.overdue:
+            return _stopped(job, watch, seconds)
+        words, killed = supervisor.last_words()[-300:] or "no message", supervisor.was_killed()
+        if not heard:
+            raise _NeverBegan(words, killed=killed)
+        if killed:
+            raise SupervisorKilled(words)
+        return _died(job, words, seconds)
     finally:
         supervisor.end()
 
@@ -132,14 +166,15 @@ def _storable(value: Any) -> Any:
             return value
 
 
-def _without_result(job: Job, watch: _Watch, words: str, seconds: float) -> ResultDocument:
+def _stopped(job: Job, watch: _Watch, seconds: float) -> ResultDocument:
     if watch.cancelled:
         return failed_document(job, Verdict.CANCELLED, "The evaluation was cancelled.", seconds)
-    if watch.overdue:
-        limit = job.chosen_limits.deadline
-        reason = f"The evaluation took longer than the {limit:g} s of its mode."
-        return failed_document(job, Verdict.TIMEOUT, reason, seconds)
-    reason = f"The supervisor ended without a result: {words[-300:] or 'no message'}"
+    reason = f"The evaluation took longer than the {job.chosen_limits.deadline:g} s of its mode."
+    return failed_document(job, Verdict.TIMEOUT, reason, seconds)
+
+
+def _died(job: Job, words: str, seconds: float) -> ResultDocument:
+    reason = f"The supervisor ended without a result: {words}"
     return failed_document(job, Verdict.INTERNAL_ERROR, reason, seconds)
 
 

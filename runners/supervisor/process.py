@@ -107,8 +107,24 @@ class Supervisor:
 
     def last_words(self) -> str:
         """The last line that it wrote to its standard streams."""
+        return self._said().strip().rpartition("\n")[2]
+
+    def was_killed(self) -> bool:
+        """Whether it is gone without having failed by itself. Ask once its events have ended.
+
+        One that a nursery forked is no child of ours, so that no exit status tells: there, it counts as
+        killed unless it left a traceback, as every failure of its own does.
+        """
+        ended, _, _ = select.select([self._pidfd], [], [], _LAST_WAIT)
+        if not ended:
+            return False
+        if self._ours is not None:
+            return self._ours.wait() == -signal.SIGKILL
+        return "Traceback (most recent call last)" not in self._said()
+
+    def _said(self) -> str:
         self._channels.errors.seek(0)
-        return self._channels.errors.read().decode(errors="replace").strip().rpartition("\n")[2]
+        return self._channels.errors.read().decode(errors="replace")
 
     def end(self, patience: float = _LAST_WAIT) -> None:
         """Kills it and all below it, after ``patience`` seconds in which it may end by itself."""

@@ -16,7 +16,7 @@ from runners.sandbox import process_tree
 from runners.sandbox.bounds import Bounds
 from runners.sandbox.probe import Probe
 from runners.supervisor.child import Child, Died
-from runners.supervisor.client import run_job
+from runners.supervisor.client import SupervisorKilled, run_job
 from runners.supervisor.plan import plan_for
 from runners.supervisor.pool import WarmPool
 from runners.supervisor.sandboxes import Sandboxes
@@ -105,6 +105,23 @@ def test_without_its_nursery_a_job_is_started_cold(pool: WarmPool, make_job: Mak
     assert pool.nursery
     os.kill(pool.nursery, signal.SIGKILL)
     assert run(make_job(GOOD_CPP), pool)["verdict"] == "passed"
+
+
+@pytest.mark.parametrize("warm", [True, False])
+def test_one_killed_in_the_middle_is_told_apart(pool: WarmPool, make_job: MakeJob, warm: bool) -> None:
+    """With its nursery, or alone: the job is not to blame, so that who asked can try it again."""
+    before = set(process_tree.children(os.getpid()))
+
+    def kill(event: dict[str, Any]) -> None:
+        if event["type"] == "plan":
+            cold = set(process_tree.children(os.getpid())) - before
+            victim = pool.nursery if warm else cold.pop()
+            assert victim
+            os.kill(victim, signal.SIGKILL)
+
+    job = make_job(CPP.format("while (true);"))
+    with pytest.raises(SupervisorKilled):
+        run_job(job, on_event=kill, should_stop=lambda: False, pool=pool if warm else None, tell_killed=True)
 
 
 def test_a_supervisor_that_dies_before_it_begins_is_not_the_jobs_fault(

@@ -8,12 +8,14 @@ from pytest_django import Settings
 
 from runners import execution
 from runners.contract.job import DeviceTarget, Job
+from runners.contract.limits import MAX_ATTEMPTS
 from runners.contract.spec import TaskSpec
 from runners.contract.vocabulary import DeviceKind, Language, Mode
 from runners.devices import detect
 from runners.execution import RunnerContext
 from runners.models import Device, Evaluation, Lane, Runner
 from runners.services import evaluations, kernels
+from runners.supervisor.client import SupervisorKilled
 
 pytestmark = pytest.mark.django_db
 
@@ -90,3 +92,36 @@ def test_every_job_names_the_tier_it_needs(
     monkeypatch.setattr(execution, "run_job", note)
     run_one(make_runner())
     assert asked == ["T1"]
+
+
+def test_a_killed_supervisor_costs_an_attempt_and_no_verdict(
+    enqueue: Callable[..., Evaluation], make_runner: Callable[[], Runner], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each time, until the last: what kills supervisors must not be tried for ever."""
+
+    def killed(*args: Any, **callbacks: Any) -> Mapping[str, Any]:
+        raise SupervisorKilled("no message")
+
+    enqueue()
+    monkeypatch.setattr(execution, "run_job", killed)
+    runner = make_runner()
+    for attempt in range(1, MAX_ATTEMPTS):
+        evaluation = run_one(runner)
+        assert (evaluation.status, evaluation.attempts, evaluation.runner) == ("queued", attempt, None)
+    assert evaluation.device_seconds > 0
+    evaluation = run_one(runner)
+    assert (evaluation.status, evaluation.verdict) == ("finished", "internal_error")
+    assert f"{MAX_ATTEMPTS} attempts" in evaluation.reason
+
+
+def test_a_killed_supervisor_of_a_cancelled_evaluation_ends_it(
+    enqueue: Callable[..., Evaluation], make_runner: Callable[[], Runner], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def killed(*args: Any, **callbacks: Any) -> Mapping[str, Any]:
+        assert evaluations.request_cancel(evaluation=Evaluation.objects.get())
+        raise SupervisorKilled("no message")
+
+    enqueue()
+    monkeypatch.setattr(execution, "run_job", killed)
+    evaluation = run_one(make_runner())
+    assert (evaluation.status, evaluation.verdict) == ("finished", "cancelled")

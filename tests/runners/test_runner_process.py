@@ -132,6 +132,23 @@ def test_the_sweeper_takes_over_when_no_runner_comes_back_at_once(
     assert (evaluation.verdict, evaluation.attempts) == ("passed", 2)
 
 
+def test_a_killed_nursery_costs_one_attempt(
+    device: Device, start: Callable[..., subprocess.Popen[bytes]]
+) -> None:
+    """Its supervisor dies with it; the same runner takes the evaluation up again."""
+    evaluation = _enqueue(device, SLOW)
+    runner = start("runner", "--device", "cpu")
+    wait_for("the run's first test case", lambda: _running(evaluation))
+    below = psutil.Process(runner.pid).children()
+    nurseries = [process for process in below if "runners.supervisor.nursery" in process.cmdline()]
+    supervisors = [process for process in below if "runners.supervisor" in process.cmdline()]
+    assert nurseries or supervisors  # the first job of a runner may come before its nursery has loaded
+    for process in nurseries + supervisors:
+        process.kill()
+    wait_for("the verdict", lambda: _finished(evaluation), seconds=60)
+    assert (evaluation.verdict, evaluation.attempts) == ("passed", 2)
+
+
 def test_a_stopped_runner_gives_its_work_back(
     device: Device, start: Callable[..., subprocess.Popen[bytes]]
 ) -> None:
