@@ -97,13 +97,22 @@ def _evaluate(
 
 
 def _fitting(document: ResultDocument) -> ResultDocument:
-    """The document without its bulkiest parts, as far as needed to stay under the cap."""
-    if len(json.dumps(document)) > MAX_RESULT_BYTES and "compile" in document:
-        document["compile"].pop("listing", None)
-    if len(json.dumps(document)) > MAX_RESULT_BYTES:
+    """The document without its bulkiest parts, as far as needed to stay under the cap. It says which."""
+    left_out: list[str] = []
+    if _is_too_large(document) and "listing" in document.get("compile", {}):
+        del document["compile"]["listing"]
+        left_out.append("the compiler's listings")
+    if _is_too_large(document):
         for timing in document["benchmarks"]:
-            timing.pop("samples", None)
+            if timing.pop("samples", None) is not None:
+                left_out.append(f"the single times of case {timing['case']}")
+    if left_out:
+        document["left_out"] = left_out
     return document
+
+
+def _is_too_large(document: ResultDocument) -> bool:
+    return len(json.dumps(document)) > MAX_RESULT_BYTES
 
 
 if __name__ == "__main__":
