@@ -57,6 +57,24 @@ def compare(name: str, got: torch.Tensor, want: torch.Tensor, tolerance: Toleran
     }
 
 
+def roughly_equal(got: torch.Tensor, want: torch.Tensor, tolerance: Tolerance) -> bool:
+    """Whether ``got`` surely is no worse than twice the tolerance off ``want``, itself only about right.
+
+    False says nothing: ``compare`` with the oracle's exact result decides. Infinities and NaN say nothing.
+    """
+    if not got.is_floating_point():
+        return torch.equal(got, want.to(got.dtype))
+    flat_got, flat_want = got.reshape(-1), want.reshape(-1)
+    chunk = _DEVICE_CHUNK if got.is_cuda else _CHUNK
+    for start in range(0, flat_got.numel(), chunk):
+        wanted = flat_want[start : start + chunk]
+        error = (flat_got[start : start + chunk] - wanted).abs_()
+        limit = wanted.abs().mul_(2 * tolerance.rtol).add_(2 * tolerance.atol)
+        if not bool((error <= limit).all()):
+            return False
+    return True
+
+
 def _compare_integers(name: str, got: torch.Tensor, want: torch.Tensor) -> OutputError:
     wanted = want.to(torch.int64)
     error = (got.to(torch.int64) - wanted).abs()

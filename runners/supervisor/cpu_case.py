@@ -13,7 +13,7 @@ from runners.supervisor.arena import Arena
 from runners.supervisor.child import Died
 from runners.supervisor.child_session import VERDICTS, death
 from runners.supervisor.clock_cpu import CpuClock
-from runners.supervisor.compare import compare
+from runners.supervisor.compare import compare, roughly_equal
 from runners.supervisor.input_pool import InputPool
 from runners.supervisor.oracle import Oracle
 from runners.supervisor.outcome import CaseFailed, Ended, LateWrite
@@ -129,6 +129,13 @@ class CpuCase:
             compare(output.name, self._outputs.tensor(slot, index), want, self._spec.tolerances[output.dtype])
             for index, (output, want) in enumerate(zip(self._spec.outputs, wanted, strict=True))
         ]
+
+    def roughly_right(self, slot: int) -> bool:
+        wanted = self._oracle.roughly(self._slot_inputs(slot), self.case.sizes)
+        return all(
+            roughly_equal(self._outputs.tensor(slot, index), want, self._spec.tolerances[output.dtype])
+            for index, (output, want) in enumerate(zip(self._spec.outputs, wanted, strict=True))
+        )
 
     def check_inputs(self, slot: int) -> None:
         kept = self._kept.get(slot)

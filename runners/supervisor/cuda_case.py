@@ -16,7 +16,7 @@ from runners.supervisor import torch_inputs
 from runners.supervisor.child import Died
 from runners.supervisor.child_session import VERDICTS, death
 from runners.supervisor.clock_cuda import CudaClock
-from runners.supervisor.compare import compare
+from runners.supervisor.compare import compare, roughly_equal
 from runners.supervisor.cuda_arena import PAGE, PART_BYTES, POISON, CudaArena, Layout, close_descriptors
 from runners.supervisor.oracle import Oracle
 from runners.supervisor.outcome import CaseFailed, Ended, LateWrite
@@ -177,6 +177,16 @@ class CudaCase:
             )
             for index, (output, want) in enumerate(zip(self._spec.outputs, wanted, strict=True))
         ]
+
+    def roughly_right(self, slot: int) -> bool:
+        layout = self._outputs.layout
+        wanted = self._oracle.roughly(self._inputs.layout.slot_tensors(self._own, slot), self.case.sizes)
+        return all(
+            roughly_equal(
+                layout.tensor(self._outputs.bytes, slot, index), want, self._spec.tolerances[output.dtype]
+            )
+            for index, (output, want) in enumerate(zip(self._spec.outputs, wanted, strict=True))
+        )
 
     def check_inputs(self, slot: int) -> None:
         layout = self._inputs.layout

@@ -30,11 +30,19 @@ class Oracle:
 
     def __call__(self, inputs: Sequence[torch.Tensor], sizes: Mapping[str, int]) -> list[torch.Tensor]:
         """Outputs for ``inputs``; floating ones are upcast to float64 first, which is exact."""
-        wide = [item.to(torch.float64) if item.is_floating_point() else item for item in inputs]
+        return self._run(
+            [item.to(torch.float64) if item.is_floating_point() else item for item in inputs], sizes
+        )
+
+    def roughly(self, inputs: Sequence[torch.Tensor], sizes: Mapping[str, int]) -> list[torch.Tensor]:
+        """Outputs computed in the inputs' own dtypes: several times quicker, and only about right."""
+        return self._run(inputs, sizes)
+
+    def _run(self, inputs: Sequence[torch.Tensor], sizes: Mapping[str, int]) -> list[torch.Tensor]:
         try:
             # Tensors that a reference makes for itself belong on the same device.
             with torch.no_grad(), torch.device(self.device):
-                results = self._function(*wide)
+                results = self._function(*inputs)
         except Exception as error:
             raise Ended(Verdict.INTERNAL_ERROR, f"The task's reference failed: {error!r}.") from error
         results = [results] if isinstance(results, torch.Tensor) else list(results)

@@ -37,6 +37,11 @@ class OpenCase(Protocol):
     def check(self, slot: int) -> list[OutputError]:
         """Compares the outputs of ``slot`` with the reference, one entry per output."""
 
+    def roughly_right(self, slot: int) -> bool:
+        """Whether the outputs of ``slot`` are within twice the tolerance of a quick reference. False says
+        nothing yet: ``check`` decides.
+        """
+
     def check_inputs(self, slot: int) -> None:
         """Raises CaseFailed when the kernel changed an input. Free where inputs are mapped read-only."""
 

@@ -56,6 +56,7 @@ class CaseTimer:
         self._precision = _PRECISION.get((case.device_kind, mode), _USUAL_PRECISION)
         self._random = secrets.SystemRandom()
         self._checked = 0
+        self._exactly = 0
         self._batches = 0
         self._batch_seconds = 0.0
         self._check_seconds = 0.0
@@ -147,33 +148,36 @@ class CaseTimer:
         return samples
 
     def _batch(self, opened: OpenCase, order: list[int], *, check_all: bool) -> float:
-        """One batch on fresh secret inputs; compares a drawn slot afterwards, or all, or as many as the time
-        allows.
+        """One batch on fresh secret inputs. Every output is compared with a quick reference, and what that
+        doubts with the exact one; a drawn slot, or all, with the exact one in any case.
         """
         began = time.perf_counter()
         opened.arm(order)
         opened.refill(order)
         seconds = opened.run()
+        looked_at = self._random.sample(order, min(len(order), _MOST_CHECKED))
+        exactly = len(looked_at) if check_all else int(self._draws_a_check())
+        doubted = [slot for slot in looked_at[exactly:] if not opened.roughly_right(slot)]
         ran = time.perf_counter()
-        checked = min(len(order), _MOST_CHECKED) if check_all else int(self._draws_a_check())
-        for slot in self._random.sample(order, checked):
+        for slot in [*looked_at[:exactly], *doubted]:
             for error in opened.check(slot):
                 if error["mismatches"]:
                     raise CaseFailed(Verdict.WRONG, f"while timed: {sentence(error)}")
-            self._checked += 1
+        self._checked += len(looked_at)
+        self._exactly += exactly + len(doubted)
         self._batches += 1
         self._batch_seconds += ran - began
         self._check_seconds += time.perf_counter() - ran
         return seconds
 
     def _draws_a_check(self) -> bool:
-        """Whether this batch is compared: all are while that is cheap, else as many as its share of the time
-        allows, each by an independent draw, so that no pause tells which batch comes next.
+        """Whether one of this batch is compared exactly: always while cheap, else as often as its share
+        of the time allows, by an independent draw, so that no pause tells which batch comes next.
         """
-        if not self._checked:
+        if not self._exactly:
             return True
         per_batch = self._batch_seconds / self._batches
-        per_check = self._check_seconds / self._checked
+        per_check = self._check_seconds / self._exactly
         return self._random.random() * per_check < _CHECKING * per_batch
 
     def _timing(

@@ -109,3 +109,8 @@ def test_functions_of_a_compiled_source_are_its_own() -> None:
     report: Any = {"functions": [{"name": "ampere_sgemm_mine", "registers": 3}]}
     assert compiled_launches(report) == [{"name": "ampere_sgemm_mine", "on_device": True, "library": False}]
     assert compiled_launches(None) == []
+
+
+def test_numbers_that_no_float_holds_are_left_out() -> None:
+    told = {"name": "big", "calls": 10**400, "seconds": 1.0}
+    assert told_launches([told]) == []

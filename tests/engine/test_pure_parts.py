@@ -13,7 +13,7 @@ from runners.contract.limits import MAX_SOURCE_BYTES
 from runners.contract.spec import FILLS, TensorSpec, Tolerance
 from runners.contract.vocabulary import CaseRole, DeviceKind, Language
 from runners.supervisor import inputs
-from runners.supervisor.compare import compare, sentence
+from runners.supervisor.compare import compare, roughly_equal, sentence
 from runners.supervisor.hidden import hidden_cases
 from runners.supervisor.statistics import estimate, geometric_mean
 from tests.engine.conftest import make_spec
@@ -178,3 +178,15 @@ def test_listing_links_instructions_to_the_submissions_lines() -> None:
         [None, "        nop"],
         [None, "        ret"],
     ]
+
+
+def test_roughly_equal_believes_what_is_near_and_doubts_the_rest() -> None:
+    tolerance, want = Tolerance(1e-6, 1e-5), torch.linspace(1.0, 2.0, 200_000)
+    assert roughly_equal(want * (1 + 1.5e-5), want, tolerance)
+    for bad in (3e-5, math.nan, math.inf):
+        got = want.clone()
+        got[-1] *= 1 + bad
+        assert not roughly_equal(got, want, tolerance)
+    whole = torch.arange(10, dtype=torch.int32)
+    assert roughly_equal(whole, whole.to(torch.int64), tolerance)
+    assert not roughly_equal(whole, whole + 1, tolerance)
