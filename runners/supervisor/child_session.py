@@ -3,6 +3,7 @@ overheads.
 """
 
 import os
+import secrets
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
@@ -12,6 +13,7 @@ import numpy as np
 from runners.contract.limits import ModeLimits
 from runners.contract.spec import Case, TaskSpec
 from runners.contract.vocabulary import Verdict
+from runners.supervisor import profiling
 from runners.supervisor.child import Child, Died
 from runners.supervisor.outcome import Ended
 from runners.supervisor.session import OpenCase
@@ -38,6 +40,8 @@ class Clock(Protocol):
 
 class ChildSession(ABC):
     """Base of the DeviceSessions; ``open`` and ``slots_for`` are the device's own."""
+
+    runs_to_bring = False  # whether inputs that were filled reach the submission by a run alone
 
     def __init__(self, spec: TaskSpec, limits: ModeLimits, clock: Clock, *, child: Child, kind: str) -> None:
         self.copies = False
@@ -120,6 +124,30 @@ class ChildSession(ABC):
 
     def condition(self) -> dict[str, object]:
         return {}
+
+    def profile(self, case: Case) -> dict[str, Any]:
+        """As in DeviceSession."""
+        if self.kind != "python":
+            return {}
+        opened = self.open(case, 2, timed=True)
+        try:
+            for slot in range(2):  # the first call warms up
+                opened.arm([slot])
+                opened.fill(slot, secrets.token_bytes(16))
+                if slot == 0 or self.runs_to_bring:
+                    opened.run()
+            with profiling.trace_memory() as memory:
+                answer = self._clock.request(
+                    {"do": "profile"}, profiling.SECONDS, "profile", "Profiling", [memory.descriptor]
+                )
+                told = profiling.told(answer, memory)
+        except Died as error:
+            raise Ended(Verdict.RUNTIME_ERROR, f"The submission {error} under the profiler.") from None
+        finally:
+            opened.close()
+        if answer["event"] == "error":
+            raise Ended(Verdict.RUNTIME_ERROR, str(answer.get("text", ""))[:2000])
+        return told
 
     @abstractmethod
     def slots_for(self, case: Case) -> int:

@@ -2,9 +2,6 @@
 comparison, while the submission waits.
 """
 
-import secrets
-from typing import Any
-
 import numpy as np
 import torch
 
@@ -13,8 +10,7 @@ from runners.contract.limits import ModeLimits
 from runners.contract.spec import Case, TaskSpec
 from runners.contract.vocabulary import Verdict
 from runners.harness import cuda_driver
-from runners.supervisor import profiling
-from runners.supervisor.child import Child, Died
+from runners.supervisor.child import Child
 from runners.supervisor.child_session import ChildSession
 from runners.supervisor.clock_cuda import CudaClock
 from runners.supervisor.cores import Cores
@@ -40,6 +36,8 @@ _SLOT_MEMORY = 0.45
 
 class CudaSession(ChildSession):
     """Implements DeviceSession on a child that was started a moment ago."""
+
+    runs_to_bring = True
 
     def __init__(
         self, spec: TaskSpec, target: DeviceTarget, limits: ModeLimits, *, child: Child, kind: str
@@ -107,25 +105,3 @@ class CudaSession(ChildSession):
                 raise
             text = f"The GPU has no room for case {case.name}: the submission holds too much of its memory."
             raise Ended(Verdict.RESOURCE_LIMIT, text) from None
-
-    def profile(self, case: Case) -> dict[str, Any]:
-        if self.kind != "python":
-            return {}
-        opened = self.open(case, 2, timed=False)
-        try:
-            for slot in range(2):  # the first call warms up
-                opened.arm([slot])
-                opened.fill(slot, secrets.token_bytes(16))
-                opened.run()
-            with profiling.trace_memory() as memory:
-                answer = self._cuda_clock.request(
-                    {"do": "profile"}, profiling.SECONDS, "profile", "Profiling", [memory.descriptor]
-                )
-                told = profiling.told(answer, memory)
-        except Died as error:
-            raise Ended(Verdict.RUNTIME_ERROR, f"The submission {error} under the profiler.") from None
-        finally:
-            opened.close()
-        if answer["event"] == "error":
-            raise Ended(Verdict.RUNTIME_ERROR, str(answer.get("text", ""))[:2000])
-        return told

@@ -13,7 +13,6 @@ import re
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -166,7 +165,7 @@ def _run(ncu: str, job: Job, built: Built, case: Case, layers: Layers, stop: Sto
         "case.json": json.dumps(describe(job, built.kind, case)).encode(),
         "once.py": once.read_bytes(),
     }
-    child = Child(replace(plan), stop)
+    child = Child(plan, stop)
     try:
         return run_commands(child, commands, files, (_REPORT, _TABLE), _SECONDS, "Reading hardware counters")
     finally:
