@@ -1,5 +1,6 @@
 """Reads of the measuring side."""
 
+from collections.abc import Iterable
 from datetime import timedelta
 
 from django.conf import settings
@@ -7,7 +8,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from runners.contract.vocabulary import Mode
-from runners.models import Runner
+from runners.models import Device, Runner
 from runners.sandbox.probe import tier_number
 
 
@@ -15,6 +16,12 @@ def alive_runners() -> QuerySet[Runner]:
     """Runners that have not stopped and whose heart has beaten within a lease."""
     since = timezone.now() - timedelta(seconds=settings.LEASE_SECONDS)
     return Runner.objects.filter(stopped_at=None, heartbeat_at__gte=since)
+
+
+def is_measuring_ceilings(device: Device, alive: Iterable[Runner]) -> bool:
+    """Whether one of the runners ``alive`` measures the device's ceilings; one that died does not."""
+    measured_by = device.calibration.get("measured_by")
+    return any(str(runner.pk) == measured_by for runner in alive)
 
 
 def required_tier(mode: Mode) -> str:

@@ -1,10 +1,11 @@
 """The life of a runner process: consume one queue, beat, stop on a signal without losing work."""
 
+import contextlib
 import logging
 import os
 import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import FrameType
 
 import dramatiq
@@ -12,6 +13,7 @@ from django.db import close_old_connections
 
 from runners import tasks
 from runners.execution import RunnerContext, become_runner
+from runners.models import Runner
 from runners.services.devices import heartbeat
 from runners.services.queue import ring
 from runners.services.sweeping import release_runner
@@ -42,8 +44,7 @@ def serve(
     # One thread: one evaluation at a time on a device, and a dead thread ends the process (dramatiq#445).
     worker = dramatiq.Worker(broker, queues={queue}, worker_threads=1, worker_timeout=200)
     worker.start()
-    beat = threading.Thread(target=_beat, args=(context, stop), name="heartbeat", daemon=True)
-    beat.start()
+    beat = _start_beat(context.runner, stop)
     ring(queue)
     logger.info("serving %s, tier %s", queue, context.runner.tier)
     parent = os.getppid()
@@ -62,11 +63,29 @@ def serve(
     release_runner(runner=context.runner)
 
 
-def _beat(context: RunnerContext, stop: threading.Event) -> None:
+@contextlib.contextmanager
+def beating(runner: Runner) -> Iterator[None]:
+    """Keep ``runner`` alive while it does something long before it serves."""
+    stop = threading.Event()
+    beat = _start_beat(runner, stop)
+    try:
+        yield
+    finally:
+        stop.set()
+        beat.join(timeout=HEARTBEAT_SECONDS)
+
+
+def _start_beat(runner: Runner, stop: threading.Event) -> threading.Thread:
+    beat = threading.Thread(target=_beat, args=(runner, stop), name="heartbeat", daemon=True)
+    beat.start()
+    return beat
+
+
+def _beat(runner: Runner, stop: threading.Event) -> None:
     while not stop.wait(HEARTBEAT_SECONDS):
         close_old_connections()
         try:
-            heartbeat(runner=context.runner)
+            heartbeat(runner=runner)
         except Exception:
             # A database that is away for a moment must not end the beat; the next one tells.
             logger.exception("heartbeat failed")

@@ -172,9 +172,15 @@ class DeviceOut(serializers.Serializer[object]):
     )
     online = serializers.BooleanField()
     runners = serializers.IntegerField()
-    queued = serializers.IntegerField()
+    is_measuring = serializers.BooleanField(
+        help_text="A runner measures the device's ceilings first, about a minute, and takes no work yet."
+    )
+    queued = serializers.IntegerField(help_text="All that waits.")
+    ahead = serializers.IntegerField(help_text="Of these, what a person's run entered now would wait for.")
     running = serializers.IntegerField()
-    wait_seconds = serializers.FloatField()
+    wait_seconds = serializers.FloatField(
+        allow_null=True, help_text="Of a person's run entered now; null while no runner is online."
+    )
     quarantine_reason = serializers.CharField(allow_blank=True)
     sandbox = SandboxOut(allow_null=True, help_text="Null while no runner is alive.")
     ranked_refusal = serializers.CharField(allow_blank=True, help_text="Why ranked runs are refused, if so.")

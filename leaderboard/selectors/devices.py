@@ -8,9 +8,11 @@ from django.db.models import Count
 
 from leaderboard.selectors import estimates
 from runners.contract.vocabulary import Mode
-from runners.models import Device, Evaluation, EvaluationStatus, Runner
+from runners.models import Device, Evaluation, EvaluationStatus, Lane, Runner
 from runners.sandbox.probe import PROVED, tier_number
-from runners.selectors import alive_runners, required_tier
+from runners.selectors import alive_runners, is_measuring_ceilings, required_tier
+
+_Kind = tuple[str, str, str, int]  # queue, status, mode, lane
 
 
 @dataclass(frozen=True)
@@ -26,11 +28,18 @@ class DeviceStatus:
     device: Device
     online: bool
     runners: int  # alive now
-    queued: int
+    is_measuring: bool  # a runner measures the ceilings first, about a minute, and takes no work yet
+    queued: int  # all that waits
+    ahead: int  # of these, what a person's run entered now would wait for
     running: int
-    wait_seconds: float  # expected wait of a run entered now
+    wait_seconds: float | None  # expected wait of such a run; None while no runner is alive
     quarantine_reason: str
     sandbox: Sandbox | None  # None while no runner is alive
+
+    @property
+    def overtaken(self) -> int:
+        """What waits and lets a person's run go first: searches, and the site's own references."""
+        return self.queued - self.ahead
 
     @property
     def ranked_refusal(self) -> str:
@@ -44,20 +53,20 @@ def device_statuses() -> list[DeviceStatus]:
     alive: dict[int | None, list[Runner]] = defaultdict(list)
     for runner in alive_runners():
         alive[runner.device_id].append(runner)
-    counts: dict[tuple[str, str, str], int] = defaultdict(int)
+    counts: dict[_Kind, int] = defaultdict(int)
     for row in (
         Evaluation.objects.filter(status__in=[EvaluationStatus.QUEUED, EvaluationStatus.RUNNING])
         .order_by()
-        .values("queue", "status", "mode")
+        .values("queue", "status", "mode", "lane")
         .annotate(number=Count("pk"))
     ):
-        counts[row["queue"], row["status"], row["mode"]] += row["number"]
+        counts[row["queue"], row["status"], row["mode"], row["lane"]] += row["number"]
     usual = estimates.usual_seconds([device.slug for device in devices])
     return [_status(device, alive[device.pk], counts, usual) for device in devices]
 
 
-def runners_alive() -> dict[int, int]:
-    """Number of runners per device id that have beaten their heart lately."""
+def runners_alive() -> dict[int | None, int]:
+    """Number of runners per device id that have beaten their heart lately; None: of compile-only work."""
     rows = alive_runners().order_by().values("device_id").annotate(number=Count("pk"))
     return {row["device_id"]: row["number"] for row in rows}
 
@@ -89,17 +98,19 @@ def _strongest(runners: list[Runner]) -> Sandbox | None:
 def _status(
     device: Device,
     alive: list[Runner],
-    counts: dict[tuple[str, str, str], int],
+    counts: dict[_Kind, int],
     usual: dict[tuple[str, str], float],
 ) -> DeviceStatus:
-    queued = running = 0
+    queued = ahead = running = 0
     work = 0.0
-    for (queue, status, mode), number in counts.items():
+    for (queue, status, mode, lane), number in counts.items():
         if queue != device.slug:
             continue
         if status == EvaluationStatus.QUEUED:
             queued += number
-            work += number * usual[queue, mode]
+            if lane <= Lane.PERSON:  # the same order as that in which runners take work
+                ahead += number
+                work += number * usual[queue, mode]
         else:
             running += number
             work += number * usual[queue, mode] / 2  # on average half of it is still to come
@@ -107,9 +118,11 @@ def _status(
         device=device,
         online=bool(alive),
         runners=len(alive),
+        is_measuring=is_measuring_ceilings(device, alive),
         queued=queued,
+        ahead=ahead,
         running=running,
-        wait_seconds=work / max(1, len(alive)),
+        wait_seconds=work / len(alive) if alive else None,
         quarantine_reason=device.quarantine_reason,
         sandbox=_strongest(alive),
     )

@@ -12,6 +12,7 @@ from leaderboard.selectors import estimates
 from leaderboard.selectors.devices import runners_alive
 from leaderboard.selectors.viewers import Viewer, visible_to
 from runners.models import Evaluation, EvaluationStatus, ProfileTrace
+from runners.services.queue import CHECK_QUEUE
 
 
 @dataclass(frozen=True)
@@ -19,7 +20,7 @@ class QueuePlace:
     """Where a queued evaluation stands."""
 
     position: int  # 1 = next
-    wait_seconds: float  # expected, from runs like those before it
+    wait_seconds: float | None  # expected, from runs like those before it; None while no runner is alive
 
 
 def get_visible(submission_id: UUID | str, viewer: Viewer) -> Submission:
@@ -88,5 +89,6 @@ def queue_place(evaluation: Evaluation) -> QueuePlace | None:
             work += seconds
         else:
             work += seconds / 2  # on average half of a running one is still to come
-    servers = max(1, runners_alive().get(evaluation.device_id, 0))
-    return QueuePlace(position, work / servers)
+    serves = None if evaluation.queue == CHECK_QUEUE else evaluation.device_id  # checks have no device
+    servers = runners_alive().get(serves, 0)
+    return QueuePlace(position, work / servers if servers else None)

@@ -86,6 +86,13 @@ def clock(seconds: Any) -> str:
 
 
 @register.filter
+def about(seconds: Any) -> str:
+    """An expected wait in words: ``under 1 s``, else ``about 12 s``."""
+    text = clock(seconds)
+    return text if text == NONE or text.startswith("under") else f"about {text}"
+
+
+@register.filter
 def interval(item: Any) -> str:
     """The 95 % interval of something with ``seconds``, ``ci_low`` and ``ci_high``, e.g. ``± 0.8 %``.
 

@@ -46,6 +46,13 @@ def store_ceilings(
     device.save(update_fields=["ceilings", "calibrated_at", "calibration"])
 
 
+def note_measuring(*, device: Device, runner: Runner | None) -> None:
+    """Tell who asks that ``runner`` measures the device's ceilings; None ends it."""
+    kept = {key: value for key, value in device.calibration.items() if key != "measured_by"}
+    device.calibration = kept if runner is None else {**kept, "measured_by": str(runner.pk)}
+    device.save(update_fields=["calibration"])
+
+
 def store_noise(*, device: Device, noise: Noise) -> None:
     """What the A/A test showed. Ties on boards take it into account from now on."""
     device.noise = noise.coefficient_of_variation

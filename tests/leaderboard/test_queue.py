@@ -13,7 +13,7 @@ from leaderboard.selectors.devices import device_statuses
 from leaderboard.selectors.submissions import QueuePlace, queue_place
 from leaderboard.services import baselines
 from runners.models import Device, Evaluation, Runner
-from runners.services import evaluations
+from runners.services import devices, evaluations
 
 Submit = Callable[..., Submission]
 
@@ -25,14 +25,17 @@ def place(submission: Submission) -> QueuePlace:
 
 
 def test_first_come_first_served_and_baselines_last(
-    submit: Submit, owner: User, version: TaskVersion, device: Device
+    submit: Submit, owner: User, version: TaskVersion, runner: Runner
 ) -> None:
-    baselines.enqueue_missing(device)
+    assert runner.device is not None
+    baselines.enqueue_missing(runner.device)
     first, second = submit(owner), submit(owner)
     assert [place(item).position for item in (first, second)] == [1, 2]
     waiting = Submission.objects.exclude(baseline="")
     assert sorted(place(item).position for item in waiting) == [3, 4]
-    assert place(first).wait_seconds < place(second).wait_seconds
+    waits = [place(item).wait_seconds for item in (first, second)]
+    assert waits[0] == 0
+    assert (waits[1] or 0) > 0
 
 
 def test_waits_follow_recent_runs_and_are_shared_by_runners(
@@ -59,7 +62,44 @@ def test_what_has_started_has_no_place(submit: Submit, owner: User, runner: Runn
     evaluations.claim_next(queue=runner.device.slug, runner=runner)
     assert queue_place(Evaluation.objects.get(pk=submission.evaluation_id)) is None
     assert place(waiting).position == 1
-    assert place(waiting).wait_seconds > 0
+    assert (place(waiting).wait_seconds or 0) > 0
+
+
+def test_no_wait_is_told_while_no_runner_is_online(submit: Submit, owner: User, device: Device) -> None:
+    submit(owner)
+    assert place(submit(owner)) == QueuePlace(2, None)
+    assert device_statuses()[0].wait_seconds is None
+
+
+def test_checks_wait_for_the_runners_of_checks(submit: Submit, owner: User, runner: Runner) -> None:
+    waiting = submit(owner, mode="check")
+    assert place(waiting) == QueuePlace(1, None)
+    Runner.objects.create(device=None, host="there", pid=2, tier="T2", heartbeat_at=timezone.now())
+    assert place(waiting) == QueuePlace(1, 0)
+
+
+def test_a_device_names_what_a_new_run_overtakes_apart_from_what_it_waits_for(
+    submit: Submit, owner: User, version: TaskVersion, runner: Runner
+) -> None:
+    assert runner.device is not None
+    baselines.enqueue_missing(runner.device)
+    status = device_statuses()[0]
+    assert (status.queued, status.ahead, status.overtaken, status.wait_seconds) == (2, 0, 2, 0)
+    submit(owner)
+    status = device_statuses()[0]
+    assert (status.queued, status.ahead, status.overtaken) == (3, 1, 2)
+    assert status.wait_seconds == place(submit(owner)).wait_seconds
+
+
+def test_a_device_tells_that_its_runner_measures_it_first(runner: Runner) -> None:
+    assert runner.device is not None
+    devices.note_measuring(device=runner.device, runner=runner)
+    assert device_statuses()[0].is_measuring
+    devices.note_measuring(device=runner.device, runner=None)
+    assert not device_statuses()[0].is_measuring
+    devices.note_measuring(device=runner.device, runner=runner)
+    Runner.objects.update(stopped_at=timezone.now())  # it died meanwhile
+    assert not device_statuses()[0].is_measuring
 
 
 def test_devices_are_online_while_a_runner_beats_its_heart(
@@ -71,7 +111,7 @@ def test_devices_are_online_while_a_runner_beats_its_heart(
     evaluations.claim_next(queue=runner.device.slug, runner=runner)
     cpu, other = device_statuses()
     assert (cpu.online, cpu.runners, cpu.queued, cpu.running) == (True, 1, 1, 1)
-    assert cpu.wait_seconds > 0
+    assert (cpu.wait_seconds or 0) > 0
     assert (other.online, other.runners, other.queued, other.running) == (False, 0, 0, 0)
     Runner.objects.update(heartbeat_at=timezone.now() - timedelta(hours=1))
     assert not device_statuses()[0].online

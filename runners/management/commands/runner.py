@@ -16,7 +16,7 @@ from runners.instance_lock import InstanceTaken, lock_instance
 from runners.models import Device
 from runners.sandbox.probe import probe
 from runners.services import devices
-from runners.serving import serve
+from runners.serving import beating, serve
 from runners.supervisor.pool import WarmPool
 
 logger = logging.getLogger(__name__)
@@ -39,10 +39,14 @@ class Command(BaseCommand):
             device = devices.register_device(detected=detected)
             target = DeviceTarget(detected.kind, detected.index, detected.cores, detected.facts)
             environment = calibration_environment(detected.facts)
-            if devices.is_outdated(device=device, environment=environment):
-                _calibrate(device, target, environment)
             proved = probe()
             runner = devices.register_runner(device=device, tier=proved.tier, layers=proved.layers)
+            if devices.is_outdated(device=device, environment=environment):
+                # About a minute, in which people shall not read that the device is offline.
+                devices.note_measuring(device=device, runner=runner)
+                with beating(runner):
+                    _calibrate(device, target, environment)
+                devices.note_measuring(device=device, runner=None)
             # In this thread, which outlives the one that runs the jobs: a nursery ends with its thread.
             with WarmPool(target, str(settings.DATA_DIR / "engine")) as pool:
                 serve(
