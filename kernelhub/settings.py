@@ -63,7 +63,7 @@ CHANNEL_LAYERS = {
         "CONFIG": {"hosts": [REDIS_URL], "prefix": "kernelhub"},
     }
 }
-CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}}
+CACHES = {"default": {"BACKEND": "kernelhub.forgiving_cache.ForgivingCache", "LOCATION": REDIS_URL}}
 
 # --- Applications --------------------------------------------------------------------------------
 INSTALLED_APPS = [
