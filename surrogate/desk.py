@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from runners.models import Device
 from surrogate.contract.forecast import Abstention, AbstentionReason, Forecast
 from surrogate.contract.request import ForecastRequest
+from surrogate.failures import place_of
 from surrogate.forecasters.base import Forecaster, LearningForecaster
 from surrogate.forecasters.ensemble import EnsembleForecaster
 from surrogate.forecasters.registry import build
@@ -186,9 +187,10 @@ class Desk:
         begun = time.perf_counter()
         try:
             (answer,) = member.forecast([request])
-        except Exception:
-            # A forecaster must not raise; one that does must not take the others' answers with it.
-            logger.exception("forecaster %s failed", member.name)
+        except Exception as error:  # noqa: BLE001 forecasters are many
+            # A forecaster must not raise; one that does must not take the others' answers with it. What it
+            # says may quote a text that somebody is typing.
+            logger.error("forecaster %s failed: %s", member.name, place_of(error))  # noqa: TRY400
             message = "The forecaster failed; the operator finds the reason in the log."
             answer = Abstention(AbstentionReason.UNAVAILABLE, message, member.name, member.version)
         seconds = time.perf_counter() - begun

@@ -4,6 +4,7 @@ All through Redis: what is said here is worth seconds and is stored nowhere.
 """
 
 import logging
+import secrets
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -17,6 +18,9 @@ _STATUS = "surrogate.worker"
 _AWAY_SECONDS = 20
 BEAT_SECONDS = 5
 _NEWEST_SECONDS = 60
+_DRAFT = "surrogate.draft"
+#: As long as the page waits for an answer, and a little.
+_DRAFT_SECONDS = 15
 
 
 @dataclass(frozen=True)
@@ -51,11 +55,24 @@ def worker_status() -> WorkerStatus | None:
 
 
 def ask(*, channel: str, number: int, spec: str, device: int, language: str, source: str) -> None:
-    """Have a typed text forecast; answers reach ``channel``. Raises what the broker raises."""
+    """Have a typed text forecast; answers reach ``channel``. Raises what the broker and the cache raise.
+
+    The text itself goes by the cache, where it expires: messages are logged, and kept when they are skipped.
+    """
     from surrogate.tasks import forecast_text
 
     supersede(channel=channel, number=number)
-    forecast_text.send(channel, number, spec, device, language, source)
+    draft = secrets.token_hex(16)
+    cache.set(f"{_DRAFT}.{draft}", source, timeout=_DRAFT_SECONDS)
+    forecast_text.send(channel, number, spec, device, language, draft)
+
+
+def take_draft(draft: str) -> str | None:
+    """The typed text, once; None when it expired."""
+    key = f"{_DRAFT}.{draft}"
+    source: str | None = cache.get(key)
+    cache.delete(key)
+    return source
 
 
 def supersede(*, channel: str, number: int) -> None:

@@ -16,6 +16,7 @@ from runners.services.evaluations import note_change
 from surrogate import live
 from surrogate.contract.forecast import Abstention, AbstentionReason
 from surrogate.desk import SHOWN, Desk
+from surrogate.failures import place_of
 from surrogate.models import Anchor, Question
 from surrogate.requests import request_for, stored_spec
 from surrogate.services import answers, bell, calibrations, outcomes, questions
@@ -112,9 +113,28 @@ def is_measured(evaluation: Evaluation) -> bool:
 
 
 def answer_text(
+    desk: Desk, channel: str, number: int, spec: str, device_id: int, language: str, draft: str
+) -> None:
+    """A quick answer at once, and a second one with the slow members where they count for something.
+
+    Whatever fails is logged without its message, which may quote the text.
+    """
+    try:
+        source = live.take_draft(draft)
+        if source is not None:  # else the page stopped waiting for it
+            _answer_draft(desk, channel, number, spec, device_id, language, source)
+    except Exception as error:  # noqa: BLE001 the broker would log the message
+        logger.error("a typed text cannot be forecast: %s", place_of(error))  # noqa: TRY400 as above
+    else:
+        return
+    # Outside the handler: an error of the reply must not have the first one as its context.
+    failed = Abstention(AbstentionReason.UNAVAILABLE, FAILED, SHOWN, NOT_ASKED)
+    _reply(channel, number, failed, None, True)
+
+
+def _answer_draft(
     desk: Desk, channel: str, number: int, spec: str, device_id: int, language: str, source: str
 ) -> None:
-    """A quick answer at once, and a second one with the slow members where they count for something."""
 
     def is_stale() -> bool:
         return not live.is_newest(channel=channel, number=number)

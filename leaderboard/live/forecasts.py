@@ -78,6 +78,10 @@ def read(text: str) -> Typed:
         raise Malformed("a text lacks its task, device, language or source")
     if "\0" in task + device + source:
         raise Malformed("a NUL character")
+    try:
+        (task + device + source).encode()
+    except UnicodeEncodeError:
+        raise Malformed("half a character") from None
     return Typed(number, task, device, Language(language), source)
 
 
@@ -187,7 +191,7 @@ class ForecastConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channel
                 source=typed.source,
             )
         except Exception as error:  # noqa: BLE001 the broker's errors differ by kind of broker
-            logger.warning("a typed text could not be sent to the surrogate: %s", error)
+            logger.warning("a typed text could not be sent to the surrogate: %s", type(error).__name__)
             return ABSENT
         return ""
 

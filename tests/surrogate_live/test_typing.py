@@ -1,6 +1,7 @@
 """``ws/forecast/``: who may ask, what is refused, and that a newer text takes the place of an older one."""
 
 import json
+import logging
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -24,7 +25,7 @@ from leaderboard.live.forecasts import (
 )
 from leaderboard.live.routing import websocket_urlpatterns
 from leaderboard.models import Submission
-from surrogate import live, serving, tasks
+from surrogate import live, serving, tasks, work
 from surrogate.desk import Desk
 from surrogate.models import Anchor
 from tests.leaderboard.sockets import Socket
@@ -78,6 +79,8 @@ async def test_strangers_and_locked_accounts_are_closed(outsider: User) -> None:
         text(language="cobol"),
         text(source=3),
         text(task="a\0b"),
+        text(task="\ud800"),
+        text(device="\ud800"),
     ],
 )
 async def test_what_our_page_would_never_send_closes_the_socket(owner: User, sent: str) -> None:
@@ -173,3 +176,49 @@ async def test_an_answer_that_never_comes_is_not_waited_for(
     await page.say(text(2))
     assert (await page.frame())["number"] == 2
     await page.leave()
+
+
+async def asked(channel: str) -> None:
+    await sync_to_async(live.ask)(
+        channel=channel, number=1, spec="0" * 64, device=0, language="python", source=SOURCE
+    )
+
+
+async def test_no_log_and_no_message_holds_what_is_typed(
+    anchor: Anchor, desk: Desk, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    monkeypatch.setattr(serving, "_desk", desk)
+    broker = dramatiq.get_broker()
+    broker.flush_all()
+
+    # Too old when a worker finds it, then one whose forecast fails quoting the text.
+    monkeypatch.setitem(tasks.forecast_text.options, "max_age", -1)
+    await asked("specific.skipped")
+    await sync_to_async(drain)(broker)
+    assert "skipped" in caplog.text
+
+    def fail(*parts: object) -> None:
+        raise SyntaxError(parts[-1], ("<typed>", 1, 1, parts[-1]))
+
+    monkeypatch.setitem(tasks.forecast_text.options, "max_age", tasks.LIVE_AGE)
+    monkeypatch.setattr(work, "_answer_draft", fail)
+    await asked("specific.failing")
+    await sync_to_async(drain)(broker)
+    assert "a typed text cannot be forecast: SyntaxError at work.py:" in caplog.text
+
+    def die(*parts: object) -> None:
+        raise ConnectionError("no channel layer")
+
+    monkeypatch.setattr(work, "_reply", die)  # the broker logs this one itself, with what led to it
+    await asked("specific.dying")
+    await sync_to_async(drain)(broker)
+    assert "Failed to process message" in caplog.text
+    assert "x + x" not in caplog.text
+
+
+def drain(broker: dramatiq.Broker) -> None:
+    worker = dramatiq.Worker(broker, queues={tasks.LIVE_QUEUE}, worker_threads=1, worker_timeout=50)
+    worker.start()
+    broker.join(tasks.LIVE_QUEUE)
+    worker.stop()
