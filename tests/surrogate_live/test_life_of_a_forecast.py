@@ -83,7 +83,9 @@ def test_on_a_new_site_the_ceilings_of_the_device_are_what_is_known(
     row = Forecast.objects.get(forecaster__name="roofline", question__evaluation=submission.evaluation)
     masses = row.document["probabilities"]
     assert sum(masses[-3:]) == 0  # nothing passes the roofline
-    assert "leaves room for a speed-up" in shown(submission).document["rationale"]
+    rationale = shown(submission).document["rationale"]
+    assert rationale.startswith("The roofline leaves room for a speed-up of ")
+    assert rationale.endswith(" over the reference.")
 
 
 def test_what_comes_after_the_measurement_is_no_forecast(
