@@ -24,8 +24,8 @@ _FEWEST_BATCHES = {DeviceKind.CPU: 5, DeviceKind.CUDA: 15}
 _FEWEST_AT_ALL = 3  # of each length, even past the budget
 _MOST_BATCHES = 150
 _MOST_CHECKED = 128  # outputs of one batch
-#: Of the time that batches take, how much more may go into comparing outputs with the reference.
-_CHECKING = 0.5
+#: Of the time that batches and quick looks take, how much more may go into exact comparisons.
+_CHECKING = 0.15
 _TRIAL = 64  # calls of the first batch that tells how long a call takes
 #: Seconds that a long batch need not exceed where there are slots for more calls.
 _LONG_BATCH = {DeviceKind.CUDA: 0.025}
