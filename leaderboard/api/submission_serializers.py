@@ -7,7 +7,7 @@ from rest_framework import serializers
 
 from leaderboard.api import choices
 from leaderboard.api.serializers import BudgetOut
-from leaderboard.models import ApiToken, Submission
+from leaderboard.models import ApiToken, Score, Submission
 from leaderboard.selectors.submissions import queue_place
 from leaderboard.selectors.viewers import may_manage
 from runners.contract.vocabulary import Mode
@@ -42,12 +42,25 @@ class VisibilityIn(serializers.Serializer[object]):
     is_public = serializers.BooleanField()
 
 
-class ScoreOut(serializers.Serializer[object]):
+class AuditOut(serializers.Serializer[object]):
+    audited_at = serializers.DateTimeField()
+    seconds = serializers.FloatField(source="audit_seconds", help_text="What the audit measured.")
+
+
+class ScoreOut(serializers.Serializer[Score]):
     seconds = serializers.FloatField()
     ci_low = serializers.FloatField()
     ci_high = serializers.FloatField()
     roofline = serializers.FloatField(allow_null=True)
     standing = serializers.ChoiceField(choices.STANDINGS, help_text="Only ranked scores hold a place.")
+    audit = serializers.SerializerMethodField(
+        help_text="The second run, with new inputs, that bore the time out; null where there was none."
+    )
+
+    @extend_schema_field(AuditOut(allow_null=True))
+    def get_audit(self, score: Score) -> dict[str, Any] | None:
+        submission = score.submission
+        return AuditOut(submission).data if getattr(submission, "audited_at", None) else None
 
 
 class SubmissionOut(serializers.Serializer[Submission]):

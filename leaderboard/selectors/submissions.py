@@ -5,9 +5,11 @@ from uuid import UUID
 
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Case, Count, F, FloatField, Q, QuerySet, When
+from django.db.models.fields.json import KeyTextTransform, KeyTransform
+from django.db.models.functions import Cast
 
-from leaderboard.models import Submission
+from leaderboard.models import Audit, Submission
 from leaderboard.selectors import estimates
 from leaderboard.selectors.devices import runners_alive
 from leaderboard.selectors.viewers import Viewer, visible_to
@@ -30,7 +32,7 @@ def get_visible(submission_id: UUID | str, viewer: Viewer) -> Submission:
     """
     try:
         return (
-            Submission.objects.filter(visible_to(viewer))
+            _with_audit(Submission.objects.filter(visible_to(viewer)))
             .select_related("user", "version__task", "device", "kernel", "evaluation", "score")
             .get(pk=submission_id)
         )
@@ -47,7 +49,7 @@ def trace_of(submission: Submission) -> bytes | None:
 def of_user(user: User, viewer: Viewer) -> QuerySet[Submission]:
     """Submissions of ``user`` that the viewer may see, newest first, without sources and results."""
     return (
-        Submission.objects.filter(visible_to(viewer), user=user)
+        _with_audit(Submission.objects.filter(visible_to(viewer), user=user))
         .select_related("user", "version__task", "device", "kernel", "evaluation", "score")
         .defer(
             "kernel__source",
@@ -57,6 +59,17 @@ def of_user(user: User, viewer: Viewer) -> QuerySet[Submission]:
             "version__starters",
         )
         .order_by("-created_at", "-id")
+    )
+
+
+def _with_audit(submissions: QuerySet[Submission]) -> QuerySet[Submission]:
+    """With ``audited_at`` and ``audit_seconds`` of an audit that bore the entry out, else None."""
+    confirmed = Q(audit__outcome=Audit.Outcome.CONFIRMED)
+    seconds = KeyTextTransform("seconds", KeyTransform("score", "audit__evaluation__result"))
+    measured = Cast(seconds, FloatField())
+    return submissions.annotate(
+        audited_at=Case(When(confirmed, then=F("audit__evaluation__finished_at"))),
+        audit_seconds=Case(When(confirmed, then=measured)),
     )
 
 

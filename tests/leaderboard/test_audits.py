@@ -103,6 +103,20 @@ def test_the_slower_of_two_times_counts(submit: Submit, finish: Finish, owner: U
     assert end_audit(second, 0.5e-3).seconds == 1e-3
 
 
+def test_a_passed_audit_is_told_with_its_time(
+    submit: Submit, finish: Finish, owner: User, end_audit: Any, client: Client
+) -> None:
+    client.force_login(owner)
+    new = finish(submit(owner), 2e-3, audit=False)
+    paths = f"/submissions/{new.pk}/", f"/api/v1/submissions/{new.pk}/"
+    assert client.get(paths[1]).json()["score"]["audit"] is None
+    end_audit(new, 2.2e-3)
+    page, entry = client.get(paths[0]).content.decode(), client.get(paths[1]).json()
+    assert "2.200\u202fms</span> agrees" in page
+    assert entry["score"]["audit"]["seconds"] == 2.2e-3
+    assert client.get("/api/v1/submissions/").json()["results"][0]["score"]["audit"]["seconds"] == 2.2e-3
+
+
 @pytest.mark.parametrize("verdict", [Verdict.WRONG, Verdict.TIMEOUT, Verdict.RUNTIME_ERROR, Verdict.REFUSED])
 def test_a_failed_audit_withdraws_the_score_and_the_leader_leads_on(
     submit: Submit,
