@@ -1,5 +1,7 @@
 """Which sources are refused before anything is compiled, and on which line."""
 
+import cProfile
+
 import pytest
 
 from leaderboard.services.errors import Refusal
@@ -112,6 +114,8 @@ def test_python_that_does_not_parse(source: str, line: int | None) -> None:
         'auto s = R"(" /* )"; void kernel(int n);',
         'auto s = u8R"x()")x"; void kernel(int n);',
         "// nothing\nvoid kernel(int n);",
+        "/* kernel( **/ float half(int n) { return n / 2; } void name ::kernel (int n);",
+        'auto s = MACRO_R"no raw one"; void kernel(int n);',
     ],
 )
 def test_c_entry_points(source: str) -> None:
@@ -144,6 +148,21 @@ def test_missing_c_entry_points(source: str) -> None:
 def test_hostile_c_is_read_in_linear_time(piece: str) -> None:
     with pytest.raises(Refusal):
         check_entry_point(piece * (MAX_SOURCE_BYTES // len(piece)), Language.CPP, SPEC)
+
+
+def _steps_of(source: str) -> int:
+    """How many calls the interpreter makes for a source without an entry point, C's own included."""
+    profile = cProfile.Profile()
+    with pytest.raises(Refusal), profile:
+        check_entry_point(source, Language.CPP, SPEC)
+    return sum(entry.callcount for entry in profile.getstats())
+
+
+@pytest.mark.parametrize("piece", ["'\"'", '""', "a ", "/", 'R"()"', "// \n", "1 "])
+def test_the_entry_point_of_c_is_sought_without_a_step_of_python_per_token(piece: str) -> None:
+    hidden = '\n"kernel("\n'  # found by a plain search, so that all before it must be read
+    _steps_of(hidden)  # patterns are compiled once
+    assert _steps_of(piece * 2000 + hidden) < 200
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 #: What can begin a token that matters: comments, strings, characters, names (with ``::``) and numbers.
 _TOKEN = re.compile(r"""//|/\*|"|'|[A-Za-z_]\w*(?:\s*::\s*[A-Za-z_]\w*)*|\d[\w']*""")
@@ -48,8 +49,35 @@ def tokens(text: str) -> Iterator[Token]:
 
 
 def mentions_function(text: str, name: str) -> bool:
-    """Whether ``name (`` stands outside comments and literals."""
-    return any(token.is_called and token.text.rpartition("::")[2] == name for token in tokens(text))
+    """Whether ``name (`` stands outside comments and literals.
+
+    The site asks this while others wait for the same process: a megabyte of anything takes about 0.05 s.
+    """
+    call = re.compile(rf"{re.escape(name)}\s*+\(")
+    return call.search(text) is not None and _up_to_call(name).match(text) is not None
+
+
+@lru_cache(maxsize=8)
+def _up_to_call(name: str) -> re.Pattern[str]:
+    """All up to the first call of ``name``, in one pattern: no step is Python's, none is taken back."""
+    rest = r"""[^"'/\w]*+"""  # signs and spaces that may follow any piece: fewer rounds of the loop
+    return re.compile(
+        rf"""
+        (?: (?!{re.escape(name)}\s*+\() [A-Za-z_]\w*+ (?!(?<=R)") {rest} (?:/(?![/*]) {rest})?+
+          | [^"'/\w]++
+          | \d[\w']*+ {rest}
+          | /(?![/*]) {rest}
+          | "[^"\\\n]*+ (?:\\(?s:.)[^"\\\n]*+)*+ "?+ {rest}
+          | '[^'\\\n]*+ (?:\\(?s:.)[^'\\\n]*+)*+ '?+ {rest}
+          | //[^\n]*+ \s*+
+          | /\*[^*]*+\*++ (?:[^/*][^*]*+\*++)*+ /
+          | /\*(?s:.)*+                                                     # a comment without an end
+          | [A-Za-z_]\w*+"(?P<mark>[^()\\\s]{{0,16}}+)\( (?s:.)*? (?:\)(?P=mark)"|\Z)    # R"mark( … )mark"
+          | [A-Za-z_]\w*+(?=")                                             # a name ending in R, then a string
+          | [^\W\dA-Za-z_]++ {rest}                                         # letters of other alphabets
+        )*+ {re.escape(name)}\s*+\(""",
+        re.VERBOSE,
+    )
 
 
 def _after(text: str, mark: str, position: int) -> int:
