@@ -39,7 +39,8 @@ PATIENCE = 12.0
 
 ABSENT = "No forecaster is running at present. Your kernel is measured all the same."
 EMPTY = "Nothing to forecast yet."
-LATE = "The forecaster is busy; the next change asks again."
+LATE = "The forecaster is busy; it is asked once more in a moment."
+STILL_LATE = "The forecaster is busy; the next change asks again."
 TOO_LONG = f"Over {MOST_CHARACTERS:,} characters are forecast only once submitted."
 TOO_FAST = "Enough forecasts for this minute; the next change after it asks again."
 NOWHERE = "There is no such task or device any more; load the page again."
@@ -55,6 +56,7 @@ class Typed:
     device: str
     language: Language
     source: str
+    is_repeat: bool = False  # the page asks once more about a text that got no answer
 
 
 class Malformed(ValueError):
@@ -82,7 +84,7 @@ def read(text: str) -> Typed:
         (task + device + source).encode()
     except UnicodeEncodeError:
         raise Malformed("half a character") from None
-    return Typed(number, task, device, Language(language), source)
+    return Typed(number, task, device, Language(language), source, document.get("is_repeat") is True)
 
 
 class ForecastConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels has no types
@@ -126,10 +128,12 @@ class ForecastConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channel
             await self._show(number, view, note=note, is_final=not refining)
         await self._go_on()
 
-    async def forecast_late(self, number: int) -> None:
+    async def forecast_late(self, typed: Typed) -> None:
         self._stop_waiting()
-        if number == self._newest:
-            await self._say(number, LATE)
+        if typed.number == self._newest:
+            await self._say(
+                typed.number, STILL_LATE if typed.is_repeat else LATE, ask_again=not typed.is_repeat
+            )
         await self._go_on()
 
     async def _start(self, typed: Typed) -> None:
@@ -148,7 +152,7 @@ class ForecastConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channel
                 return
             loop = asyncio.get_running_loop()
             self._patience = loop.call_later(
-                PATIENCE, lambda: asyncio.ensure_future(self.forecast_late(typed.number))
+                PATIENCE, lambda: asyncio.ensure_future(self.forecast_late(typed))
             )
 
     async def _go_on(self) -> None:
@@ -210,10 +214,18 @@ class ForecastConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channel
             Forecast.from_document(event["document"]), anchor, against, outcomes=event.get("outcomes")
         )
 
-    async def _say(self, number: int, sentence: str) -> None:
-        await self._show(number, abstention_view(sentence))
+    async def _say(self, number: int, sentence: str, *, ask_again: bool = False) -> None:
+        await self._show(number, abstention_view(sentence), ask_again=ask_again)
 
-    async def _show(self, number: int, view: ForecastView, *, note: str = "", is_final: bool = True) -> None:
+    async def _show(
+        self,
+        number: int,
+        view: ForecastView,
+        *,
+        note: str = "",
+        is_final: bool = True,
+        ask_again: bool = False,
+    ) -> None:
         context = {"view": view, "note": note}
         html = await database_sync_to_async(render_to_string)("surrogate/_forecast.html", context)
         frame = {
@@ -221,6 +233,7 @@ class ForecastConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channel
             "html": html,
             "is_final": is_final,
             "is_forecast": view.seconds is not None,
+            "ask_again": ask_again,
         }
         await self.send(text_data=json.dumps(frame))
 

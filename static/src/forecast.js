@@ -1,6 +1,7 @@
 // While somebody writes: what the surrogate thinks of the text so far. One socket, one text under way at a time.
 const MOST_CHARACTERS = 16_000; // one more is sent of longer texts, and the server says that it is too long
 const QUIET = 600; // milliseconds without a key stroke before a text is sent
+const PAUSE = 5000; // milliseconds before a text that a busy forecaster did not answer is sent once more
 const FIRST_WAIT = 1000; // milliseconds before the first reconnect; doubles up to LONGEST_WAIT
 const LONGEST_WAIT = 30000;
 const CLOSED_FOR_GOOD = [4400, 4401]; // not logged in, or the page and the server do not understand each other
@@ -37,17 +38,18 @@ export function startForecast(task, read) {
     });
   }
 
-  function send() {
+  function send(isRepeat = false) {
     if (socket?.readyState !== WebSocket.OPEN) return;
     const text = { task, ...read() };
     const key = JSON.stringify(text);
-    if (key === sent) {
+    if (key === sent && !isRepeat) {
       delete body.dataset.stale; // typed and taken back
       return;
     }
     sent = key;
     number += 1;
-    socket.send(JSON.stringify({ number, ...text, source: text.source.slice(0, MOST_CHARACTERS + 1) }));
+    const source = text.source.slice(0, MOST_CHARACTERS + 1);
+    socket.send(JSON.stringify({ number, ...text, source, is_repeat: isRepeat }));
   }
 
   function hear(text) {
@@ -56,6 +58,10 @@ export function startForecast(task, read) {
     const fresh = new DOMParser().parseFromString(frame.html, "text/html");
     body.replaceChildren(...fresh.body.childNodes);
     delete body.dataset.stale;
+    if (frame.ask_again) {
+      // Once only, and not when a newer text went out meanwhile.
+      setTimeout(() => frame.number === number && send(true), PAUSE);
+    }
     // Read aloud once per pause: the first answer of two would only be cut off.
     if (frame.is_final) spoken.textContent = frame.is_forecast ? sentence(body) : body.textContent.trim();
   }
@@ -63,7 +69,7 @@ export function startForecast(task, read) {
   connect();
   return () => {
     clearTimeout(timer);
-    timer = setTimeout(send, QUIET);
+    timer = setTimeout(() => send(), QUIET);
     if (body.childElementCount) body.dataset.stale = "";
   };
 }

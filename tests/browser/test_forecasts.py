@@ -1,9 +1,10 @@
 """Typing a kernel shows a forecast; submitting it puts forecast and measurement side by side."""
 
+import json
 import re
 from collections.abc import Callable
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, WebSocketRoute, expect
 
 from tests.browser.conftest import Site, set_source
 from tests.waiting import wait_for
@@ -46,3 +47,25 @@ def test_a_typed_kernel_is_forecast_and_then_measured(
     expect(page.get_by_role("heading", name="Forecast against measured")).to_be_visible()
     page.get_by_text("Data of this chart").first.click()
     expect(page.get_by_role("link", name=re.compile("^Row softmax"))).to_be_visible()
+
+
+def test_a_text_that_a_busy_forecaster_did_not_answer_is_sent_once_more(
+    site: Site, open_page: Callable[..., Page], sign_up: Callable[[Page], str]
+) -> None:
+    page = open_page()
+    sign_up(page)
+    heard: list[tuple[int, bool]] = []
+
+    def handle(socket: WebSocketRoute) -> None:
+        def answer(message: str | bytes) -> None:
+            typed = json.loads(message)
+            heard.append((typed["number"], typed["is_repeat"]))
+            says = {"html": f"<p>Busy, {len(heard)}.</p>", "is_final": True, "is_forecast": False}
+            socket.send(json.dumps({"number": typed["number"], "ask_again": len(heard) == 1, **says}))
+
+        socket.on_message(answer)
+
+    page.route_web_socket(re.compile("/ws/forecast/"), handle)
+    page.goto(site.submit)
+    expect(page.locator("[data-forecast-body]")).to_contain_text("Busy, 2.", timeout=PATIENCE)
+    assert heard == [(1, False), (2, True)]

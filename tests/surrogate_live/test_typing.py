@@ -172,9 +172,13 @@ async def test_an_answer_that_never_comes_is_not_waited_for(
     live.say_status(live.WorkerStatus())  # said so, and was killed
     page = await opened(owner)
     await page.say(text())
-    assert forecasts.LATE in (await page.frame())["html"]
-    await page.say(text(2))
-    assert (await page.frame())["number"] == 2
+    frame = await page.frame()
+    assert frame["ask_again"]
+    assert forecasts.LATE in frame["html"]
+    await page.say(text(2, is_repeat=True))  # once, and no more
+    frame = await page.frame()
+    assert (frame["number"], frame["ask_again"]) == (2, False)
+    assert forecasts.STILL_LATE in frame["html"]
     await page.leave()
 
 
