@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from types import FrameType
@@ -19,13 +19,14 @@ from kernelhub import environment, frontend
 from kernelhub.embedded.addresses import Addresses, forget_addresses, write_addresses
 from kernelhub.embedded.postgres import EmbeddedPostgres
 from kernelhub.embedded.redis import EmbeddedRedis, RedisStartError
+from kernelhub.embedded.watch import ServiceGone, ServiceWatch
+from kernelhub.restarts import Restarts
 from runners.devices import detect
 from runners.instance_lock import InstanceTaken, lock_instance
 from runners.sandbox.privileges import die_with_parent
 
 _STOP_SECONDS = 15  # from the polite signal to the hard one
 _START_SECONDS = 60  # until the site must answer
-_LONGEST_PAUSE = 30.0  # seconds between two starts of a process that keeps dying
 _WEB_MESSAGE_BYTES = 64 * 1024  # largest WebSocket message accepted from a browser
 
 
@@ -40,9 +41,7 @@ class _Child:
     environment: dict[str, str]
     dies_with_us: bool  # runners and the worker notice a dead launcher themselves, and give their work back
     process: subprocess.Popen[bytes] | None = None
-    pause: float = 0.5
-    started: float = 0.0
-    next_start: float = 0.0
+    restarts: Restarts = field(default_factory=Restarts)
 
 
 class Launcher:
@@ -56,6 +55,7 @@ class Launcher:
         self._data = settings.DATA_DIR
         self._postgres = EmbeddedPostgres(self._data / "postgres")
         self._redis = EmbeddedRedis(self._data / "redis")
+        self._services = ServiceWatch(say)
         # The started processes get the addresses as plain variables, so the *_FILE forms must not come along.
         self._environment = {
             name: value
@@ -139,9 +139,9 @@ class Launcher:
         database_url, redis_url = environment.text("DATABASE_URL"), environment.text("REDIS_URL")
         try:
             if not database_url:
-                database_url = self._postgres.start()
+                database_url = self._services.start("PostgreSQL", self._postgres)
             if not redis_url:
-                redis_url = self._redis.start()
+                redis_url = self._services.start("Redis", self._redis)
         except RedisStartError as error:
             raise LaunchError(str(error)) from None
         except (OSError, RuntimeError, subprocess.SubprocessError) as error:
@@ -182,7 +182,7 @@ class Launcher:
             start_new_session=True,
             preexec_fn=partial(die_with_parent, os.getpid()) if child.dies_with_us else None,
         )
-        child.started = time.monotonic()
+        child.restarts.begin(time.monotonic())
 
     def _wait_for_web(self) -> None:
         end = time.monotonic() + _START_SECONDS
@@ -202,20 +202,20 @@ class Launcher:
             return
 
     def _watch(self) -> None:
-        """Start again what dies, with growing pauses, until asked to stop."""
+        """Start again what dies, with growing pauses, until asked to stop. Raises LaunchError."""
         while not self._stop.wait(0.2):
             now = time.monotonic()
+            try:
+                self._services.look(now)
+            except ServiceGone as error:
+                raise LaunchError(str(error)) from None
             for child in self._children:
                 if child.process is None or child.process.poll() is None:
                     continue
-                if child.next_start == 0.0:
-                    lived_long = now - child.started > 60
-                    child.pause = 0.5 if lived_long else min(child.pause * 2, _LONGEST_PAUSE)
-                    child.next_start = now + child.pause
-                    code = child.process.returncode
-                    self._say(f"{child.name} ended with {code}; starting it again in {child.pause:.0f} s")
-                elif now >= child.next_start:
-                    child.next_start = 0.0
+                if child.restarts.plan(now):
+                    code, pause = child.process.returncode, child.restarts.pause
+                    self._say(f"{child.name} ended with {code}; starting it again in {pause:.0f} s")
+                elif child.restarts.due(now):
                     self._spawn(child)
 
     def _end(self) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from types import FrameType
 
 import dramatiq
-from django.db import close_old_connections
+from django.db import InterfaceError, OperationalError, close_old_connections
 
 from runners import tasks
 from runners.execution import RunnerContext, become_runner
@@ -51,7 +51,11 @@ def serve(
     while not stop.wait(seconds):
         if every is not None:
             close_old_connections()
-            every()
+            try:
+                every()
+            except (OperationalError, InterfaceError):
+                # A database that is away for a moment must not end the process; the next round tells.
+                logger.exception("the periodic work of %s failed", queue)
         if os.getppid() != parent:
             logger.warning("the launcher is gone, stopping")
             context.shutting_down.set()

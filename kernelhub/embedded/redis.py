@@ -51,14 +51,15 @@ class EmbeddedRedis:
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         socket = self._folder / "redis.sock"
         if len(str(socket)) > _LONGEST_SOCKET_PATH:
-            self._short_folder = tempfile.mkdtemp(prefix="kernelhub-")
+            # Kept until it is stopped: clients look for a server that was started again where it was.
+            self._short_folder = self._short_folder or tempfile.mkdtemp(prefix="kernelhub-")
             socket = Path(self._short_folder) / "redis.sock"
         socket.unlink(missing_ok=True)
         log = self._folder / "redis.log"
         command = [server_binary(), "--port", "0", "--unixsocket", str(socket), "--unixsocketperm", "700"]
         command += ["--save", "", "--appendonly", "no", "--dir", str(self._folder), "--maxmemory", "256mb"]
         command += ["--maxmemory-policy", "noeviction"]
-        with log.open("wb") as output:
+        with log.open("ab") as output:
             # A session of its own: Ctrl-C reaches only the launcher, which stops its children in order.
             # It dies with a launcher that was killed; there is nothing in it to lose.
             self._process = subprocess.Popen(
@@ -81,14 +82,23 @@ class EmbeddedRedis:
             else:
                 client.close()
                 return url
-        self.stop()
+        self._end(deadline=5.0)
         last = log.read_text(errors="replace").strip().splitlines()[-1:] or ["it wrote nothing"]
         raise RedisStartError(f"redis-server did not start: {last[0]}")
 
     def process(self) -> subprocess.Popen[bytes] | None:
         return self._process
 
+    def alive(self) -> bool:
+        return self._process is not None and self._process.poll() is None
+
     def stop(self, deadline: float = 5.0) -> None:
+        self._end(deadline)
+        if self._short_folder:
+            shutil.rmtree(self._short_folder, ignore_errors=True)
+            self._short_folder = None
+
+    def _end(self, deadline: float) -> None:
         if self._process is not None and self._process.poll() is None:
             self._process.terminate()
             try:
@@ -97,5 +107,3 @@ class EmbeddedRedis:
                 self._process.kill()
                 self._process.wait()
         self._process = None
-        if self._short_folder:
-            shutil.rmtree(self._short_folder, ignore_errors=True)
