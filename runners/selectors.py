@@ -1,6 +1,5 @@
 """Reads of the measuring side."""
 
-from collections.abc import Iterable
 from datetime import timedelta
 
 from django.conf import settings
@@ -18,10 +17,9 @@ def alive_runners() -> QuerySet[Runner]:
     return Runner.objects.filter(stopped_at=None, heartbeat_at__gte=since)
 
 
-def is_measuring_ceilings(device: Device, alive: Iterable[Runner]) -> bool:
-    """Whether one of the runners ``alive`` measures the device's ceilings; one that died does not."""
-    measured_by = device.calibration.get("measured_by")
-    return any(str(runner.pk) == measured_by for runner in alive)
+def measures_ceilings(runner: Runner, device: Device) -> bool:
+    """Whether ``runner`` still measures its device's ceilings, and so takes no work yet."""
+    return bool(device.calibration.get("measured_by") == str(runner.pk))
 
 
 def required_tier(mode: Mode) -> str:

@@ -173,7 +173,7 @@ class DeviceOut(serializers.Serializer[object]):
     online = serializers.BooleanField()
     runners = serializers.IntegerField()
     is_measuring = serializers.BooleanField(
-        help_text="A runner measures the device's ceilings first, about a minute, and takes no work yet."
+        help_text="Not online yet: its runner measures the ceilings first, about a minute."
     )
     queued = serializers.IntegerField(help_text="All that waits.")
     ahead = serializers.IntegerField(help_text="Of these, what a person's run entered now would wait for.")

@@ -10,7 +10,7 @@ from leaderboard.selectors import estimates
 from runners.contract.vocabulary import Mode
 from runners.models import Device, Evaluation, EvaluationStatus, Lane, Runner
 from runners.sandbox.probe import PROVED, tier_number
-from runners.selectors import alive_runners, is_measuring_ceilings, required_tier
+from runners.selectors import alive_runners, measures_ceilings, required_tier
 
 _Kind = tuple[str, str, str, int]  # queue, status, mode, lane
 
@@ -28,7 +28,7 @@ class DeviceStatus:
     device: Device
     online: bool
     runners: int  # alive now
-    is_measuring: bool  # a runner measures the ceilings first, about a minute, and takes no work yet
+    is_measuring: bool  # not online yet: its runner measures the ceilings first, about a minute
     queued: int  # all that waits
     ahead: int  # of these, what a person's run entered now would wait for
     running: int
@@ -101,6 +101,7 @@ def _status(
     counts: dict[_Kind, int],
     usual: dict[tuple[str, str], float],
 ) -> DeviceStatus:
+    serving = [runner for runner in alive if not measures_ceilings(runner, device)]
     queued = ahead = running = 0
     work = 0.0
     for (queue, status, mode, lane), number in counts.items():
@@ -116,9 +117,9 @@ def _status(
             work += number * usual[queue, mode] / 2  # on average half of it is still to come
     return DeviceStatus(
         device=device,
-        online=bool(alive),
+        online=bool(serving),
         runners=len(alive),
-        is_measuring=is_measuring_ceilings(device, alive),
+        is_measuring=bool(alive) and not serving,
         queued=queued,
         ahead=ahead,
         running=running,

@@ -78,6 +78,8 @@ def _device_choice(status: DeviceStatus, spec: TaskSpec, version: TaskVersion) -
     reason = refusal[1] if refusal else ""
     if not version.task.is_open:
         refusal, reason = ("task_closed", ""), "This task is closed."
+    elif refusal is None and status.is_measuring:
+        reason = "The device itself is being measured first, about a minute; the submission waits."
     elif refusal is None and not status.online:
         reason = "No runner is online; the submission waits until one is."
     return Choice(status.device.slug, status.device.name, refusal is None, reason)

@@ -94,9 +94,11 @@ def test_a_device_names_what_a_new_run_overtakes_apart_from_what_it_waits_for(
 def test_a_device_tells_that_its_runner_measures_it_first(runner: Runner) -> None:
     assert runner.device is not None
     devices.note_measuring(device=runner.device, runner=runner)
-    assert device_statuses()[0].is_measuring
+    status = device_statuses()[0]
+    assert (status.is_measuring, status.online, status.runners) == (True, False, 1)
     devices.note_measuring(device=runner.device, runner=None)
-    assert not device_statuses()[0].is_measuring
+    status = device_statuses()[0]
+    assert (status.is_measuring, status.online) == (False, True)
     devices.note_measuring(device=runner.device, runner=runner)
     Runner.objects.update(stopped_at=timezone.now())  # it died meanwhile
     assert not device_statuses()[0].is_measuring
