@@ -9,7 +9,15 @@ from django import template
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 
-from leaderboard.templatetags.formats import NONE, bytesize, number, percent, significant
+from leaderboard.templatetags.formats import (
+    ENORMOUS,
+    NONE,
+    bytesize,
+    error_size,
+    number,
+    percent,
+    significant,
+)
 from leaderboard.views.run import VERDICT_LABELS
 from runners.contract.vocabulary import Verdict
 
@@ -62,6 +70,13 @@ def largest(outputs: Sequence[Mapping[str, Any]], name: str) -> float | None:
     """The largest ``name`` of a case's outputs; None, not finite, is larger than any number."""
     values = [output.get(name) for output in outputs]
     return None if None in values else max(float(value) for value in values if value is not None)
+
+
+@register.filter
+def relative_error(test: Mapping[str, Any]) -> str:
+    """The largest relative error of a case; where it says nothing and the case passed, what covers it."""
+    size = error_size(largest(test["outputs"], "max_rel_error"))
+    return "covered by atol" if test.get("status") == "passed" and size == ENORMOUS else size
 
 
 @register.filter

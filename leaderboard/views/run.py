@@ -38,6 +38,14 @@ STATUS_LABELS = {
 }
 
 
+#: After a passed run of a mode that gives no place: what to choose next.
+NEXT_STEPS = {
+    Mode.CHECK: "It compiles. Choose Test to run every test case, or Ranked to get a time and a place.",
+    Mode.TEST: "Tests passed. Choose Ranked to get a time and a place.",
+    Mode.BENCHMARK: "Timed, and not ranked. Choose Ranked to get a place.",
+}
+
+
 @dataclass(frozen=True)
 class StageRow:
     label: str
@@ -74,6 +82,7 @@ class RunView:
     fraction: float | None
     place: QueuePlace | None
     cancelling: bool
+    next_step: str = ""  # a sentence for the owner, who chose a mode that gives no place
     score: Mapping[str, Any] | None = None
     compile: Mapping[str, Any] | None = None
     profile: Mapping[str, Any] | None = None
@@ -133,6 +142,7 @@ def run_of(submission: Submission, place: QueuePlace | None = None) -> RunView:
         fraction=progress.get("fraction"),
         place=place,
         cancelling=evaluation.cancel_requested_at is not None,
+        next_step=NEXT_STEPS.get(Mode(submission.mode), "") if evaluation.verdict == Verdict.PASSED else "",
         score=result.get("score"),
         compile=result.get("compile"),
         profile=result.get("profile"),

@@ -23,6 +23,17 @@ from runners.models import Device
 FILTERS = [("", "All"), (Work.OWN, "Own kernels"), (Work.LIBRARY, "Library calls")]
 
 
+#: What a word behind an input's name in a case means: how it is filled.
+FILL_WORDS = {
+    "uniform": "uniform from 0 to 1",
+    "large": "a thousand times the usual size",
+    "constant": "one value everywhere",
+    "heavy": "heavy tails: a few values are far larger than the rest",
+    "zeros": "zeros of either sign; the least value for whole numbers",
+    "denormal": "below the smallest normal number",
+}
+
+
 @dataclass(frozen=True)
 class EntryPoint:
     label: str
@@ -46,6 +57,8 @@ def task(request: HttpRequest, slug: str) -> HttpResponse:
     devices = devices_of(spec)
     device = _device(request.GET.get("device"), devices)
     kind = DeviceKind(device.kind) if device else next(iter(spec.device_kinds))
+    cases = [case for role in CaseRole for case in spec.cases_for(kind, role)]
+    fills = {fill for case in cases for fill in case.fills.values()}
     context = {
         "task": version.task,
         "version": version,
@@ -53,7 +66,8 @@ def task(request: HttpRequest, slug: str) -> HttpResponse:
         "spec": spec,
         "kind": kind,
         "entry_points": entry_points(spec),
-        "cases": [_case_row(spec, case) for role in CaseRole for case in spec.cases_for(kind, role)],
+        "cases": [_case_row(spec, case) for case in cases],
+        "fill_words": [(fill, words) for fill, words in FILL_WORDS.items() if fill in fills],
         "device": device,
         "devices": devices,
         **(_board_context(request, version, device) if device else {}),

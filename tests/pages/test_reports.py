@@ -1,6 +1,6 @@
 """Parts of result documents as tables and links."""
 
-from leaderboard.templatetags.reports import cells, column_label, columns, linked_log
+from leaderboard.templatetags.reports import cells, column_label, columns, linked_log, relative_error
 
 
 def ordinary(text: str) -> str:
@@ -31,3 +31,10 @@ def test_occupancies_stand_in_the_order_of_block_sizes() -> None:
     assert names == ["occupancy_limit", "occupancy_128", "occupancy_1024"]
     assert column_label(names[1]) == "Occupancy, 128 threads"
     assert [ordinary(cell) for cell in cells(function, [function])] == ["registers", "100 %", "50.0 %"]
+
+
+def test_a_relative_error_beside_next_to_nothing_is_said_to_be_covered_where_the_case_passed() -> None:
+    outputs = [{"max_rel_error": 3e9}]
+    assert relative_error({"status": "passed", "outputs": outputs}) == "covered by atol"
+    assert relative_error({"status": "failed", "outputs": outputs}) == "> 1e+06"
+    assert relative_error({"status": "passed", "outputs": [{"max_rel_error": 1e-3}]}) == "1.00e-03"

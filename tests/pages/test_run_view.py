@@ -47,6 +47,21 @@ def test_a_stage_that_was_under_way_when_the_run_was_ended_does_not_seem_to_go_o
     assert run.sentence.endswith("Ended.")
 
 
+@pytest.mark.parametrize(
+    ("mode", "verdict", "words"),
+    [
+        ("test", "passed", "Tests passed. Choose Ranked to get a time and a place."),
+        ("check", "passed", "It compiles."),
+        ("test", "wrong", ""),
+        ("ranked", "passed", ""),
+    ],
+)
+def test_a_passed_run_without_a_place_says_what_leads_to_one(mode: str, verdict: str, words: str) -> None:
+    step = run_of(submission(mode, status="finished", verdict=verdict, result={})).next_step
+    assert step.startswith(words)
+    assert bool(step) == bool(words)
+
+
 def test_failed_cases_come_first_and_from_both_kinds() -> None:
     result = {
         "tests": [{"case": "a", "status": "passed"}, {"case": "b", "status": "failed"}],
