@@ -160,7 +160,9 @@ class Evaluation:
         return self._measuring
 
     def _verify(self) -> None:
-        self._measured().verify()
+        measured = self._measured()
+        self._activity("running the tests")
+        measured.verify()
 
     def _time(self) -> None:
         self._measured().time()
