@@ -8,14 +8,24 @@ from leaderboard.models import ApiToken
 
 
 class HasScope(BasePermission):
-    """A token needs ``read`` to read and ``submit`` to change anything."""
+    """A token needs ``read`` to read and ``submit`` to change anything.
+
+    PATCH needs both: it decides who may read a thing and answers with the thing itself, whoever made it.
+    """
 
     def has_permission(self, request: Request, view: APIView) -> bool:
         if not isinstance(request.auth, ApiToken):
             return True
-        needed = ApiToken.Scope.READ if request.method in SAFE_METHODS else ApiToken.Scope.SUBMIT
-        self.message = f"The token lacks the scope {needed.value!r}."
-        return needed in request.auth.scopes
+        lacking = [scope for scope in _needed(request.method) if scope not in request.auth.scopes]
+        if lacking:
+            self.message = f"The token lacks the scope {lacking[0].value!r}."
+        return not lacking
+
+
+def _needed(method: str | None) -> tuple[ApiToken.Scope, ...]:
+    if method in SAFE_METHODS:
+        return (ApiToken.Scope.READ,)
+    return (ApiToken.Scope.SUBMIT, ApiToken.Scope.READ) if method == "PATCH" else (ApiToken.Scope.SUBMIT,)
 
 
 class SessionOnly(BasePermission):

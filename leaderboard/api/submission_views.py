@@ -102,7 +102,7 @@ class SubmissionDetail(ApiView):
         responses={200: shapes.SubmissionDetailOut, 400: Error, 403: Error, 404: Error},
     )
     def patch(self, request: Request, submission_id: UUID) -> Response:
-        """Let others read source and run, or no longer."""
+        """Let others read source and run, or no longer. A token needs both scopes, read and submit."""
         submission = selectors.get_visible(submission_id, request.user)
         is_public = parsed(shapes.VisibilityIn, request)["is_public"]
         services.set_visibility(user=user_of(request), submission=submission, is_public=is_public)
