@@ -10,7 +10,9 @@ from django.core.exceptions import (
     SuspiciousOperation,
 )
 from django.core.signals import got_request_exception
+from django.db import OperationalError
 from django.http import Http404, UnreadablePostError
+from psycopg_pool import PoolTimeout
 from rest_framework import exceptions, status
 from rest_framework.response import Response
 from rest_framework.views import set_rollback
@@ -68,6 +70,9 @@ def _response(exception: Exception, context: dict[str, Any]) -> Response:
         case PermissionDenied():
             message = str(exception) or "You may not do this."
             return Response(error_body("permission_denied", message), status=403)
+        case OperationalError() if isinstance(exception.__cause__, PoolTimeout):
+            body = error_body("busy", "KernelHub is busy at the moment; please try again in a few seconds.")
+            return Response(body, status=503, headers={"Retry-After": "5"})
     # Ours. Whoever watches for failures (logs, test client, error trackers) still hears of it.
     logger.error("API request failed", exc_info=exception)
     got_request_exception.send(sender=None, request=context.get("request"))

@@ -1,6 +1,7 @@
 """Reading request bodies of strangers."""
 
 import io
+import json
 from collections.abc import Mapping
 from typing import IO, Any
 
@@ -14,8 +15,17 @@ class BodyTooLarge(APIException):
     default_code = "too_large"
 
 
+class HalfCharacter(APIException):
+    status_code = 400
+    default_code = "not_utf8"
+    default_detail = "The request's body holds half a character (a lone surrogate), which no text can hold."
+
+
 class BoundedJSONParser(JSONParser):
-    """JSON of at most ``DATA_UPLOAD_MAX_MEMORY_SIZE`` bytes, which Django holds forms to and DRF nothing."""
+    """JSON of whole characters, of at most ``DATA_UPLOAD_MAX_MEMORY_SIZE`` bytes.
+
+    Django holds forms to that bound, and DRF nothing.
+    """
 
     def parse(
         self,
@@ -28,6 +38,11 @@ class BoundedJSONParser(JSONParser):
         if len(body) > limit:
             raise BodyTooLarge(f"The request's body is larger than {limit:,} bytes.")
         try:
-            return super().parse(io.BytesIO(body), media_type, dict(parser_context or {}))
+            document = super().parse(io.BytesIO(body), media_type, dict(parser_context or {}))
+            if rb"\ud" in body.lower():  # only an escape can say it: as bytes it is no UTF-8
+                json.dumps(document, ensure_ascii=False).encode()
         except RecursionError:
             raise ParseError("JSON parse error - nested too deeply") from None
+        except UnicodeEncodeError:
+            raise HalfCharacter from None
+        return document

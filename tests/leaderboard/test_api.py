@@ -10,7 +10,9 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.cache import cache
 from django.core.management import call_command
+from django.db import connection
 from django.test import Client
+from psycopg_pool import PoolTimeout
 from pytest_django import DjangoAssertNumQueries
 from rest_framework.test import APIClient
 
@@ -361,6 +363,9 @@ def test_a_cache_that_is_down_does_not_take_the_api_down(
         (b'{"source": ' + b"1" * 10_000 + b"}", 400, "parse_error"),
         (b'"' + b"x" * 5 * 2**20 + b'"', 413, "too_large"),
         (b'{"task": "double", "device": "cpu", "language": "cpp", "source": "\\ud800"}', 400, "not_utf8"),
+        (b'{"nobody": [{"reads": "\\uD83D"}]}', 400, "not_utf8"),
+        (b'{"\\udc00": 1}', 400, "not_utf8"),
+        (b'{"task": "\\\\ud800", "device": "\\ud83d\\ude00"}', 400, "invalid"),
     ],
 )
 def test_hostile_bodies(as_owner: APIClient, owner: User, body: bytes, status: int, code: str) -> None:
@@ -368,6 +373,39 @@ def test_hostile_bodies(as_owner: APIClient, owner: User, body: bytes, status: i
         response = client.post("/api/v1/submissions/", body, content_type="application/json")
         error = response.json()["error"]
         assert (response.status_code, error["code"]) == (status, code)
+
+
+def test_showing_a_submission_needs_the_scope_to_read_too(owner: User, submit: Submit) -> None:
+    private = submit(owner)
+    path = f"/api/v1/submissions/{private.pk}/"
+    for scope, lacking in (("submit", "read"), ("read", "submit")):
+        response = with_token(owner, scope).patch(path, {"is_public": True}, format="json")
+        assert response.status_code == 403
+        assert response.json()["error"]["message"] == f"The token lacks the scope '{lacking}'."
+    private.refresh_from_db()
+    assert not private.is_public
+    response = with_token(owner, "read", "submit").patch(path, {"is_public": True}, format="json")
+    assert response.json()["is_public"] is True
+
+
+def test_a_site_without_a_free_connection_says_when_to_come_back(
+    api: APIClient, db: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def exhausted() -> None:
+        with connection.wrap_database_errors:
+            raise PoolTimeout("couldn't get a connection after 10.00 sec")
+
+    monkeypatch.setattr("leaderboard.selectors.devices.device_statuses", exhausted)
+    response = api.get("/api/v1/devices/")
+    assert (response.status_code, response["Retry-After"]) == (503, "5")
+    assert response.json()["error"]["code"] == "busy"
+
+
+@pytest.mark.parametrize("version", ["%00", "%0d%0aX", 'x";filename=a', "2"])
+def test_the_schema_writes_no_strangers_version_into_a_header(api: APIClient, db: None, version: str) -> None:
+    response = api.get(f"/api/v1/schema/?version={version}")
+    assert response.status_code == 200
+    assert response["Content-Disposition"] == 'inline; filename="KernelHub API.json"'
 
 
 def test_the_schema_is_valid_and_complete(api: APIClient, db: None, tmp_path: Any) -> None:
