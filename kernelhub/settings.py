@@ -55,6 +55,8 @@ if env.flag(
     "KERNELHUB_DB_POOL"
 ):  # set for web processes: CONN_MAX_AGE leaks under ASGI (Django ticket 33497)
     DATABASES["default"]["OPTIONS"]["pool"] = {"min_size": 1, "max_size": 8, "timeout": 10}
+    # A connection is tried before it is lent: else the first requests after a crash of the database fail.
+    DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 CHANNEL_LAYERS = {
@@ -82,7 +84,7 @@ INSTALLED_APPS = [
     "allauth",
     "allauth.account",
     "allauth.socialaccount",
-    "allauth.socialaccount.providers.github",
+    *(["allauth.socialaccount.providers.github"] if env.text("GITHUB_CLIENT_ID") else []),
     "rest_framework",
     "drf_spectacular",
     "drf_spectacular_sidecar",
@@ -93,6 +95,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
+    "kernelhub.form_charset.only_utf8",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -149,6 +152,7 @@ ACCOUNT_LOGIN_METHODS = {"username"}
 ACCOUNT_SIGNUP_FIELDS = ["username*", "email", "password1*", "password2*"]
 ACCOUNT_EMAIL_VERIFICATION = "none" if not PRODUCTION else "optional"
 ACCOUNT_USERNAME_MIN_LENGTH = 2
+ACCOUNT_USERNAME_VALIDATORS = "kernelhub.user_names.validators"
 ACCOUNT_USERNAME_BLACKLIST = ["admin", "kernelhub", "baseline", "reference", "root"]
 ACCOUNT_PREVENT_ENUMERATION = True
 ALLAUTH_TRUSTED_PROXY_COUNT = NUM_PROXIES  # log-in attempts are counted by address
@@ -204,6 +208,7 @@ REST_FRAMEWORK = {
     "DEFAULT_PARSER_CLASSES": ["leaderboard.api.parsers.BoundedJSONParser"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "DEFAULT_VERSIONING_CLASS": None,
+    "ALLOWED_VERSIONS": ["1"],  # the schema's view writes any other ?version= into a header
     "EXCEPTION_HANDLER": "leaderboard.api.errors.handler",
     "DEFAULT_THROTTLE_CLASSES": [
         "leaderboard.api.throttles.AnonymousRate",

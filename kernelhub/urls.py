@@ -5,6 +5,8 @@ from django.urls import include, path
 # The admin's own form knows no limit on attempts; this sends people to the site's log-in page.
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
 
+handler500 = "kernelhub.server_errors.server_error"
+
 urlpatterns = [
     path("", include("leaderboard.urls")),
     path("api/v1/", include("leaderboard.api.urls")),
