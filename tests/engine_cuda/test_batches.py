@@ -25,7 +25,7 @@ class _Device:
     def __init__(self, slots: int, batch: Callable[[int], float], told: float) -> None:
         self.slots = slots
         self.lengths: list[int] = []
-        self.checked = 0
+        self.checked = self.looked_at = 0
         self._batch, self._told = batch, told
         self._noise = random.Random(1)
 
@@ -49,6 +49,10 @@ class _Device:
     def check(self, slot: int) -> list[dict[str, Any]]:
         self.checked += 1
         return []
+
+    def roughly_right(self, slot: int) -> bool:
+        self.looked_at += 1
+        return True
 
     def event_seconds(self, short: int, long: int) -> float:
         return self._told
@@ -86,6 +90,7 @@ def test_a_batch_of_thousands_is_checked_by_drawing(spec: TaskSpec) -> None:
     _measure(device, spec)
 
     assert 256 < device.checked < 1000
+    assert device.checked + device.looked_at > 30 * 64, "every batch is looked at, by drawing"
 
 
 def test_dawdling_in_short_batches_gains_next_to_nothing(spec: TaskSpec) -> None:
