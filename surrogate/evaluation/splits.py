@@ -40,7 +40,8 @@ def folds(records: Sequence[Record], split: Split) -> list[Fold]:
         parts = [f"{split} {group[part]}" for part in parts]
     names = sorted(set(parts))
     if len(names) < 2:
-        raise ValueError(f"the records have a single {split}: they cannot be split by it")
+        others = " or ".join(f"--split {other}" for other in SPLITS if other != split)
+        raise ValueError(f"the records have a single {split}: they cannot be split by it; try {others}")
     near = None if split == "device" else _NearDuplicates(records, same_device=split == "random")
     made = []
     for name in names:

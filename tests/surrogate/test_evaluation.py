@@ -73,7 +73,7 @@ def test_leaving_a_device_out_uses_what_other_devices_know(tmp_path: Path) -> No
     ("arguments", "said"),
     [
         (("--forecaster", "oracle"), "no forecaster is called 'oracle'"),
-        (("--forecaster", "prior", "--split", "device"), "a single device"),
+        (("--forecaster", "prior", "--split", "device"), "a single device.*try --split task"),
     ],
 )
 def test_what_cannot_be_evaluated_is_one_sentence(
