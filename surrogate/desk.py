@@ -13,11 +13,13 @@ from dataclasses import dataclass, replace
 
 from runners.models import Device
 from surrogate.contract.forecast import Abstention, AbstentionReason, Forecast
+from surrogate.contract.repeats import NOTHING_KNOWN, Repeats
 from surrogate.contract.request import ForecastRequest
 from surrogate.failures import place_of
 from surrogate.forecasters.base import Forecaster, LearningForecaster
 from surrogate.forecasters.ensemble import EnsembleForecaster
 from surrogate.forecasters.registry import build
+from surrogate.forecasters.repeats import with_repeats
 from surrogate.history import History
 from surrogate.models import CalibrationVersion, Outcome
 from surrogate.requests import known_outcomes
@@ -126,11 +128,13 @@ class Desk:
         *,
         slow: Sequence[str] | None = None,
         should_stop: Callable[[], bool] = lambda: False,
+        repeats: Repeats = NOTHING_KNOWN,
     ) -> dict[str, Given]:
         """What every member says, and the ensemble of them under SHOWN.
 
         ``slow`` names the slow members to ask, by default all. Those that are not asked any more because
-        ``should_stop`` said so abstain.
+        ``should_stop`` said so abstain. ``repeats`` is what is known of the very kernel: the members do not
+        see it, whose record is about kernels that are new.
         """
         taught = self._taught
         if taught is None:
@@ -157,7 +161,7 @@ class Desk:
             given.get(item.name) or Abstention(AbstentionReason.UNAVAILABLE, missing, item.name, "")
             for item in members
         ]
-        given[SHOWN] = ensemble.combine(parts)
+        given[SHOWN] = with_repeats(ensemble.combine(parts), repeats)
         family = request.task.family
         return {name: _calibrated(item, taught, device, family) for name, item in given.items()}
 

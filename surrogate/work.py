@@ -19,6 +19,7 @@ from surrogate.desk import SHOWN, Desk
 from surrogate.failures import place_of
 from surrogate.models import Anchor, Question
 from surrogate.requests import request_for, stored_spec
+from surrogate.selectors.repeats import repeats_of
 from surrogate.services import answers, bell, calibrations, outcomes, questions
 from surrogate.services.anchors import current_anchor
 from surrogate.services.answers import Given
@@ -95,10 +96,15 @@ def _answers(desk: Desk, evaluation: Evaluation, anchor: Anchor) -> tuple[dict[s
             device=evaluation.device,
             anchor=anchor,
         )
-        quick, made_at = desk.answers(request, evaluation.device, slow=[]), timezone.now()
+        kernel = evaluation.kernel
+        repeats = repeats_of(language=kernel.language, source=kernel.source, anchor=anchor)
+        quick = desk.answers(request, evaluation.device, slow=[], repeats=repeats)
+        made_at = timezone.now()
         if not desk.slow_names:
             return quick, made_at
-        full = desk.answers(request, evaluation.device, should_stop=lambda: is_measured(evaluation))
+        full = desk.answers(
+            request, evaluation.device, should_stop=lambda: is_measured(evaluation), repeats=repeats
+        )
         return (quick, made_at) if is_measured(evaluation) else (full, timezone.now())
     except (OperationalError, InterfaceError):
         raise  # the database is away; the question waits
@@ -155,10 +161,12 @@ def _answer_draft(
         return
     request = request_for(language=language, source=source, spec=contract, device=device, anchor=anchor)
     slow = desk.worth_waiting_for(["local"], len(source))  # not those that cost money
-    _reply(channel, number, desk.answers(request, device, slow=[])[SHOWN], anchor, not slow)
+    repeats = repeats_of(language=language, source=source, anchor=anchor)
+    quick = desk.answers(request, device, slow=[], repeats=repeats)[SHOWN]
+    _reply(channel, number, quick, anchor, not slow)
     if slow and _wait_for_turn(is_stale):
         try:
-            full = desk.answers(request, device, slow=slow, should_stop=is_stale)[SHOWN]
+            full = desk.answers(request, device, slow=slow, should_stop=is_stale, repeats=repeats)[SHOWN]
         finally:
             _refining.release()
         _reply(channel, number, full, anchor, True)
