@@ -247,6 +247,8 @@ if PRODUCTION and ALLOW_WEAK_SANDBOX:
 CATALOG_TASKS = env.words("KERNELHUB_TASKS")
 #: Whether runners measure the reference of each task when their queue is empty.
 MEASURE_BASELINES = env.flag("KERNELHUB_BASELINES", default=True)
+#: Seconds that a runner waits for a quiet machine before it measures the ceilings of its device.
+CALIBRATION_PATIENCE = env.integer("KERNELHUB_CALIBRATION_PATIENCE", 60)
 LEASE_SECONDS = env.integer("KERNELHUB_LEASE_SECONDS", 30)
 SWEEP_SECONDS = env.integer("KERNELHUB_SWEEP_SECONDS", 5)
 DEVICE_SECONDS_PER_DAY = env.integer("KERNELHUB_DEVICE_SECONDS_PER_DAY", 1800)

@@ -4,6 +4,7 @@ import logging
 import os
 import socket
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from runners.calibrate import environment_digest
 from runners.devices import DetectedDevice
 from runners.models import Device, Runner
 from runners.noise import Noise
+from runners.quiet import Quiet
 from runners.services.queue import ring
 from runners.services.sweeping import release_runner
 from runners.signals import device_registered
@@ -32,9 +34,14 @@ def register_device(*, detected: DetectedDevice) -> Device:
 
 
 def store_ceilings(
-    *, device: Device, ceilings: Mapping[str, Any], environment: Mapping[str, Any] | None = None
+    *,
+    device: Device,
+    ceilings: Mapping[str, Any],
+    environment: Mapping[str, Any] | None = None,
+    quiet: Quiet | None = None,
 ) -> None:
-    """``environment`` is that of ``calibrate.calibration_environment`` where they were measured."""
+    """``environment`` is that of ``calibrate.calibration_environment`` where they were measured, ``quiet``
+    what else the machine did right before."""
     device.ceilings = dict(ceilings)
     device.calibrated_at = timezone.now()
     if environment is not None:
@@ -43,6 +50,8 @@ def store_ceilings(
             "environment": dict(environment),
             "environment_digest": environment_digest(environment),
         }
+    if quiet is not None:
+        device.calibration = {**device.calibration, "machine": asdict(quiet)}
     device.save(update_fields=["ceilings", "calibrated_at", "calibration"])
 
 

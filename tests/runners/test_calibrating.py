@@ -8,12 +8,14 @@ import pytest
 from django.core.management import CommandError, call_command
 from pytest_django import Settings
 
+from runners import calibrate_cpu
 from runners.calibrate import calibration_environment, environment_digest, remembered_ceilings
 from runners.contract.job import DeviceTarget
 from runners.devices import detect, find
 from runners.instance_lock import lock_instance
 from runners.models import Device
 from runners.noise import Noise, NoiseError, measure_noise, spread
+from runners.quiet import Quiet, wait_for_quiet
 from runners.services import devices
 
 
@@ -33,6 +35,7 @@ def test_the_command_stores_ceilings_with_their_environment(settings: Settings, 
     assert device.calibrated_at is not None
     assert len(device.calibration["environment_digest"]) == 64
     assert device.noise is None
+    assert 0 <= device.calibration["machine"]["load"] <= 1
     assert "copy: " in out.getvalue()
 
 
@@ -119,3 +122,42 @@ def test_equal_runs_are_compared(tmp_path: Path) -> None:
     assert seen == [1, 2, 3]
     assert len(set(noise.seconds)) == 3
     assert 0 < noise.coefficient_of_variation < 0.5
+
+
+@pytest.mark.parametrize(
+    ("loads", "patience", "result"),
+    [
+        ([0.1, 0.1, 0.1], 60, Quiet(0.1, 3, was_quiet=True)),
+        # What starts up pauses at times: only looks in a row count.
+        ([0.9, 0.1, 0.1, 0.8, 0.1, 0.1, 0.05], 60, Quiet(0.05, 7, was_quiet=True)),
+        ([0.9] * 60, 60, Quiet(0.9, 60, was_quiet=False)),
+        ([0.7], 0, Quiet(0.7, 1, was_quiet=False)),
+    ],
+)
+def test_calibration_waits_for_a_quiet_machine_and_not_for_ever(
+    loads: list[float], patience: float, result: Quiet
+) -> None:
+    seen: list[float] = []
+
+    def look() -> float:
+        seen.append(loads[len(seen)])
+        return seen[-1]
+
+    assert wait_for_quiet(patience, load=look, clock=lambda: float(len(seen))) == result
+    assert seen == loads
+
+
+def test_what_disturbs_one_trial_does_not_become_the_ceiling() -> None:
+    times = iter([2.0, 9.0, 1.0, 9.0, 9.0, 3.0, 2.0, 4.0])
+    pauses: list[float] = []
+    best = calibrate_cpu.best_of_trials(
+        {"copy": int, "launch": int}, lambda action: next(times), pause=pauses.append
+    )
+    assert best == {"copy": 1.0, "launch": 3.0}
+    assert len(pauses) == 3
+
+
+def test_what_the_machine_did_meanwhile_is_kept_beside_the_ceilings(device: Device) -> None:
+    devices.store_ceilings(device=device, ceilings={}, quiet=Quiet(0.25, 60.0, was_quiet=False))
+    device.refresh_from_db()
+    assert device.calibration["machine"] == {"load": 0.25, "waited_seconds": 60.0, "was_quiet": False}

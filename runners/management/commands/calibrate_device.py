@@ -17,6 +17,7 @@ from runners.contract.vocabulary import Mode
 from runners.devices import find
 from runners.instance_lock import InstanceTaken, lock_instance
 from runners.noise import FEWEST_RUNS, measure_noise
+from runners.quiet import wait_for_quiet
 from runners.selectors import required_tier
 from runners.services import devices
 
@@ -45,9 +46,11 @@ class Command(BaseCommand):
             device = devices.register_device(detected=detected)
             target = DeviceTarget(detected.kind, detected.index, detected.cores, detected.facts)
             try:
+                # The operator chose the moment: one look, for the record.
+                quiet = wait_for_quiet(0)
                 ceilings = measure_ceilings(target)
                 environment = calibration_environment(detected.facts)
-                devices.store_ceilings(device=device, ceilings=ceilings, environment=environment)
+                devices.store_ceilings(device=device, ceilings=ceilings, environment=environment, quiet=quiet)
                 self._show_ceilings(ceilings)
                 if runs:
                     noise = measure_noise(

@@ -14,6 +14,7 @@ from runners.devices import find
 from runners.execution import RunnerContext
 from runners.instance_lock import InstanceTaken, lock_instance
 from runners.models import Device
+from runners.quiet import wait_for_quiet
 from runners.sandbox.probe import probe
 from runners.services import devices
 from runners.serving import beating, serve
@@ -55,10 +56,20 @@ class Command(BaseCommand):
 
 
 def _calibrate(device: Device, target: DeviceTarget, environment: Mapping[str, Any]) -> None:
+    """On a first start the site's other processes import and convert at the same time: after them."""
+    quiet = wait_for_quiet(settings.CALIBRATION_PATIENCE)
+    if not quiet.was_quiet:
+        logger.warning(
+            "%s is calibrated on a busy machine (%.0f %% of its cores taken); once it is idle, "
+            "stop this runner and run manage.py calibrate_device %s",
+            device.name,
+            100 * quiet.load,
+            device.slug,
+        )
     logger.info("measuring the ceilings of %s", device.name)
     try:
         ceilings = measure_ceilings(target)
-        devices.store_ceilings(device=device, ceilings=ceilings, environment=environment)
+        devices.store_ceilings(device=device, ceilings=ceilings, environment=environment, quiet=quiet)
     except (OSError, RuntimeError) as error:
         # The site runs without ceilings; boards then show no share of the roofline.
         logger.warning("could not measure the ceilings of %s: %s", device.name, error)
