@@ -29,6 +29,26 @@ export function startChoices(form, onChange) {
     }
   }
 
+  // What the server says now, of a page fetched anew: numbers and reasons change, what was chosen stays.
+  function renew(fresh) {
+    for (const input of form.querySelectorAll("input[type=radio]")) {
+      const now = fresh.querySelector(`input[name=${input.name}][value="${CSS.escape(input.value)}"]`);
+      if (!now) continue;
+      const note = input.parentElement.querySelector("small");
+      const told = now.parentElement.querySelector("small");
+      note.textContent = told.textContent;
+      input.disabled = now.disabled;
+      input.toggleAttribute("data-never", now.hasAttribute("data-never"));
+      if (!dependent.includes(input)) continue;
+      input.dataset.note = told.textContent;
+      input.dataset.devices = now.dataset.devices;
+      input.dataset.reasons = now.dataset.reasons;
+    }
+    const budgets = fresh.getElementById("budgets");
+    if (budgets) document.getElementById("budgets")?.replaceWith(document.adoptNode(budgets));
+    refresh();
+  }
+
   form.addEventListener("change", (event) => {
     if (!["device", "language", "mode"].includes(event.target.name)) return;
     refresh();
@@ -37,5 +57,5 @@ export function startChoices(form, onChange) {
   // The budgets come anew with each submission.
   document.addEventListener("htmx:oobAfterSwap", refresh);
   refresh();
-  return { refresh };
+  return { renew };
 }

@@ -36,7 +36,7 @@ export function startSubmitPage(form, nonce) {
     },
     onSubmit: () => button && !button.disabled && form.requestSubmit(button),
   });
-  startChoices(form, switchTo);
+  const choices = startChoices(form, switchTo);
   forecast = startForecast(page.task, () => ({
     device: chosen("device"), language: chosen("language"), source: editor.text(),
   }));
@@ -106,6 +106,26 @@ export function startSubmitPage(form, nonce) {
     event.preventDefault();
     editor.showError(Number(target.slice(3)));
   });
+  // The step that the result names is taken here, beside the text that was run.
+  result.addEventListener("click", (event) => {
+    const mode = event.target.closest?.("a[data-choose-mode]")?.dataset.chooseMode;
+    const input = mode && form.querySelector(`input[name=mode][value="${CSS.escape(mode)}"]`);
+    if (!input || input.disabled) return;
+    event.preventDefault();
+    input.checked = true;
+    input.dispatchEvent(new Event("change", { bubbles: true }));
+    input.focus();
+  });
+  // A run that ended gave back what was held for it, and the queue has moved.
+  let renewedFor;
+  for (const name of ["kernelhub:swapped", "htmx:load"]) {
+    document.addEventListener(name, () => {
+      const ended = result.querySelector(".run[data-status=finished]")?.id;
+      if (!ended || ended === renewedFor) return;
+      renewedFor = ended;
+      renewChoices(choices);
+    });
+  }
   document.addEventListener("htmx:afterSwap", (event) => {
     if (event.detail.target !== result) return;
     const refusal = result.querySelector("[data-refusal]");
@@ -124,6 +144,15 @@ function showProblem(result, text) {
   note.setAttribute("role", "alert");
   note.textContent = text;
   result.replaceChildren(note);
+}
+
+async function renewChoices(choices) {
+  try {
+    const answer = await fetch(location.pathname, { redirect: "error" });
+    if (answer.ok) choices.renew(new DOMParser().parseFromString(await answer.text(), "text/html"));
+  } catch {
+    // The server is away: the pickers stay as they were, and the next submission is judged all the same.
+  }
 }
 
 // A chosen file goes into the editor, where it can be read and changed before it is sent.

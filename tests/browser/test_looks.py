@@ -44,6 +44,26 @@ def test_no_page_scrolls_sideways(
         expect(page.locator("h1")).to_have_count(1)
 
 
+def test_the_table_of_tasks_shows_all_its_columns_on_a_laptop(
+    site: Site, open_page: Callable[..., Page]
+) -> None:
+    page = open_page(width=1280)
+    page.goto(site.url)
+    # About the widest that a row is likely to be.
+    cells = [
+        "<th scope=row>Cross-entropy loss</th>",
+        "<td>reference, torch.compile</td>",
+        "<td>Intel(R) Xeon(R) Platinum 8481C CPU @ 2.70GHz, 1 core</td>",
+        "<td class=n>12.34\u202fms</td>",
+        "<td class=n>12</td>",
+    ]
+    page.evaluate(
+        "row => document.querySelector('.leaders tbody').innerHTML = row", f"<tr>{''.join(cells)}</tr>"
+    )
+    over = page.evaluate("(box => box.scrollWidth - box.clientWidth)(document.querySelector('.leaders'))")
+    assert over <= 0, f"the table is {over} px too wide"
+
+
 def test_the_policy_stops_inline_scripts(site: Site, open_page: Callable[..., Page]) -> None:
     """What the other tests rely on: a violation is there to be seen."""
     page = open_page(watched=False)

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.browser.conftest import Site, set_source
 
@@ -35,15 +35,31 @@ def test_everything_can_be_done_by_keyboard(
     expect(page.locator("[data-live-announce]")).to_contain_text("Passed")
 
 
-def test_control_enter_in_the_editor_submits(
+def test_control_enter_in_the_editor_submits_and_the_result_leads_on(
     site: Site, open_page: Callable[..., Page], sign_up: Callable[[Page], str]
 ) -> None:
     page = open_page()
     sign_up(page)
     page.goto(f"{site.submit}?mode=check")
+    page.route(site.submit, told_anew)
     set_source(page, GOOD)
     page.keyboard.press("ControlOrMeta+Enter")
-    expect(page.locator("#result .run")).to_be_visible()
+    run = page.locator("#result .run")
+    expect(run).to_have_attribute("data-status", "finished", timeout=60_000)
+    expect(page.locator("#budgets")).to_contain_text("Budget of now")  # it came with the result
+    expect(page.locator("input[name=mode][value=check]")).to_be_checked()
+    page.get_by_role("link", name="Choose Test to run every test case, or Ranked").click()
+    expect(page.locator("input[name=mode][value=ranked]")).to_be_checked()
+    expect(run).to_be_visible()  # the page and its text stayed
+
+
+def told_anew(route: Route) -> None:
+    """The page as the server tells it when it is asked once more, with a word that shows which one it is."""
+    if route.request.method != "GET":
+        route.continue_()
+        return
+    answer = route.fetch()
+    route.fulfill(response=answer, body=answer.text().replace("Budget today", "Budget of now"))
 
 
 def test_a_refusal_names_rule_and_line_and_the_editor_goes_there(
