@@ -65,21 +65,23 @@ def run_file(
     language: str = "",
     data_dir: Path,
     required_tier: str,
-    ceilings: Mapping[str, Any] | None = None,
+    ceilings: Callable[[], Mapping[str, Any]] | None = None,
     on_event: OnEvent,
 ) -> ResultDocument:
     """Evaluate the source in ``path``. Raises Refusal and UsageError before anything runs.
 
-    Without ``ceilings`` (see ``ceilings_for``) the result has no floors and no share of the roofline.
+    ``ceilings`` (see ``ceilings_for``) is asked once the source was read, as measuring takes a while. Without it
+    the result has no floors and no share of the roofline.
     """
     try:
         source = path.read_bytes()
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror}") from error
     chosen = read_language(language, path.name)
+    text = read_source(source)
     return run_source(
         task,
-        read_source(source),
+        text,
         chosen,
         device,
         mode,
@@ -87,7 +89,7 @@ def run_file(
         data_dir=data_dir,
         required_tier=required_tier,
         on_event=on_event,
-        ceilings=ceilings,
+        ceilings=ceilings() if ceilings else None,
     )
 
 

@@ -22,7 +22,7 @@ def test_a_typed_kernel_is_forecast_and_then_measured(
     sign_up(page)
     # The reference is measured first, whenever the runner has nothing else to do.
     page.goto(site.task)
-    wait_for("the reference", lambda: page.reload() and page.locator("tr.baseline").count(), 120)
+    wait_for("the reference", lambda: page.reload() and page.locator("tr.baseline").count(), 360)
 
     page.goto(f"{site.submit}?mode=benchmark")
     forecast = page.locator("[data-forecast-body]")
@@ -39,7 +39,7 @@ def test_a_typed_kernel_is_forecast_and_then_measured(
     page.get_by_role("button", name="Submit", exact=True).click()
     result = page.locator("#result")
     expect(result).to_contain_text("Forecast", timeout=PATIENCE)
-    expect(result).to_contain_text("Passed", timeout=120_000)
+    expect(result).to_contain_text("Passed", timeout=360_000)
     expect(result.locator(".forecast")).to_contain_text(re.compile("Measured, (in|out)side the band"))
 
     page.goto(f"{site.url}/surrogate/")

@@ -71,7 +71,7 @@ class Command(BaseCommand):
             mode,
             language=options["language"],
             on_event=self._show,
-            ceilings=local_runs.ceilings_for(device, mode, settings.DATA_DIR / "engine"),
+            ceilings=lambda: local_runs.ceilings_for(device, mode, settings.DATA_DIR / "engine"),
             **_place(mode),
         )
         text = json.dumps(document, indent=2) if options["json"] else reports.result_text(document)
