@@ -70,8 +70,8 @@ def run_file(
 ) -> ResultDocument:
     """Evaluate the source in ``path``. Raises Refusal and UsageError before anything runs.
 
-    ``ceilings`` (see ``ceilings_for``) is asked once the source was read, as measuring takes a while. Without it
-    the result has no floors and no share of the roofline.
+    ``ceilings`` (see ``ceilings_for``) is asked once the source was read, as measuring takes a while.
+    Without it the result has no floors and no share of the roofline.
     """
     try:
         source = path.read_bytes()
