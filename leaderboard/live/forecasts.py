@@ -13,14 +13,13 @@ from typing import Any
 from channels.db import database_sync_to_async
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.conf import settings
-from django.core.cache import cache
 from django.template.loader import render_to_string
-from django.utils import timezone
 
 from leaderboard.forecast_view import ForecastView, Rival, abstention_view, view_of
 from leaderboard.models import TaskVersion
 from leaderboard.selectors.forecasts import rivals
 from leaderboard.selectors.viewers import is_person
+from leaderboard.services.minutes import count_within_minute
 from runners.contract.vocabulary import Language
 from runners.models import Device
 from surrogate import live
@@ -168,13 +167,12 @@ class ForecastConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channel
 
     def _may_ask(self) -> bool:
         """Counts per user, whatever the number of connections. Without a cache nothing could be asked."""
-        key = f"forecast-rate:{self.scope['user'].pk}:{_minute()}"
         try:
-            cache.add(key, 0, timeout=120)
-            return cache.incr(key) <= settings.FORECASTS_PER_MINUTE
+            asked = count_within_minute(f"forecast-rate:{self.scope['user'].pk}")
         except Exception as error:  # noqa: BLE001 each cache backend has errors of its own
             logger.warning("a typed text is not forecast, the cache failed: %s", error)
             return False
+        return asked <= settings.FORECASTS_PER_MINUTE
 
     def _ask(self, typed: Typed) -> str:
         """Send the text to the worker; why not, in a sentence, or nothing."""
@@ -236,7 +234,3 @@ class ForecastConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channel
             "ask_again": ask_again,
         }
         await self.send(text_data=json.dumps(frame))
-
-
-def _minute() -> int:
-    return int(timezone.now().timestamp()) // 60

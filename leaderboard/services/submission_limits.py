@@ -5,11 +5,11 @@ from datetime import UTC
 
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.core.cache import cache
 from django.utils import timezone
 
 from leaderboard.models import Submission
 from leaderboard.services.errors import Refusal
+from leaderboard.services.minutes import count_within_minute
 from runners.contract.vocabulary import Mode
 from runners.models import EvaluationStatus
 
@@ -21,10 +21,8 @@ def check_rate(*, user: User) -> None:
 
     Without a cache nobody is counted: what costs device time is bounded in the database.
     """
-    key = f"submit-rate:{user.pk}:{int(timezone.now().timestamp()) // 60}"
     try:
-        cache.add(key, 0, timeout=120)
-        tried = cache.incr(key)
+        tried = count_within_minute(f"submit-rate:{user.pk}")
     except Exception as error:  # noqa: BLE001 each cache backend has errors of its own
         logger.warning("submissions are not throttled, the cache failed: %s", error)
         return

@@ -25,6 +25,7 @@ from leaderboard.live.forecasts import (
 )
 from leaderboard.live.routing import websocket_urlpatterns
 from leaderboard.models import Submission
+from leaderboard.services import minutes
 from surrogate import live, serving, tasks, work
 from surrogate.desk import Desk
 from surrogate.models import Anchor
@@ -154,7 +155,7 @@ async def test_a_person_asks_so_often_a_minute(
     owner: User, anchor: Anchor, working: Desk, settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings.FORECASTS_PER_MINUTE = 1
-    monkeypatch.setattr(forecasts, "_minute", lambda: 1)
+    monkeypatch.setattr(minutes, "this_minute", lambda: 1)
     sentences = []
     for _ in range(2):  # counted together, whatever the number of sockets
         page = await opened(owner)
