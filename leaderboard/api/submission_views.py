@@ -17,7 +17,7 @@ from leaderboard.api import submission_serializers as shapes
 from leaderboard.api.pagination import NewestFirst
 from leaderboard.api.permissions import HasScope
 from leaderboard.api.serializers import Error
-from leaderboard.api.views_base import ApiView, PersonalView, parsed, reply, user_of
+from leaderboard.api.views_base import ApiView, PersonalView, equal_to, parsed, reply, user_of
 from leaderboard.downloads import trace_response
 from leaderboard.models import Submission
 from leaderboard.selectors import submissions as selectors
@@ -49,12 +49,7 @@ class SubmissionList(ListAPIView[Submission]):
 
     def get_queryset(self) -> QuerySet[Submission]:
         mine = selectors.of_user(user_of(self.request), self.request.user)
-        asked = {
-            field: self.request.query_params[name].replace("\0", "")
-            for name, field in _FILTERS.items()
-            if name in self.request.query_params
-        }
-        return mine.filter(**asked)
+        return mine.filter(**equal_to(_FILTERS, self.request))
 
     @extend_schema(
         operation_id="submission_create",

@@ -1,5 +1,6 @@
 """What all API views share."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -60,6 +61,15 @@ def parsed(serializer: type[Serializer[Any]], request: Request) -> dict[str, Any
     form.is_valid(raise_exception=True)
     values: dict[str, Any] = form.validated_data
     return values
+
+
+def equal_to(fields: Mapping[str, str], request: Request) -> dict[str, str]:
+    """The filters asked of a list: ``fields`` maps query parameters to the fields that must equal them."""
+    return {
+        field: request.query_params[name].replace("\0", "")
+        for name, field in fields.items()
+        if name in request.query_params
+    }
 
 
 def chosen_version(request: Request, slug: str) -> TaskVersion:

@@ -16,7 +16,7 @@ from leaderboard.api.pagination import NewestFirst
 from leaderboard.api.permissions import HasScope
 from leaderboard.api.serializers import Error
 from leaderboard.api.submission_serializers import VisibilityIn
-from leaderboard.api.views_base import ApiView, PersonalView, parsed, reply, user_of
+from leaderboard.api.views_base import ApiView, PersonalView, equal_to, parsed, reply, user_of
 from leaderboard.search.api import shapes
 from leaderboard.search.models import SearchRun
 from leaderboard.search.plan import Plan, Policy
@@ -49,12 +49,7 @@ class SearchList(ListAPIView[SearchRun]):
         return self.list(request)
 
     def get_queryset(self) -> QuerySet[SearchRun]:
-        asked = {
-            field: self.request.query_params[name].replace("\0", "")
-            for name, field in _FILTERS.items()
-            if name in self.request.query_params
-        }
-        return selectors.visible_runs(self.request.user).filter(**asked)
+        return selectors.visible_runs(self.request.user).filter(**equal_to(_FILTERS, self.request))
 
     @extend_schema(
         operation_id="search_start",
@@ -137,30 +132,17 @@ class SearchCandidateDetail(ApiView):
         return reply(shapes.CandidateDetailOut(row))
 
 
-class _Steering(PersonalView):
-    """What the owner may do to a run; every route is a POST."""
-
-    def act(self, run: SearchRun, request: Request) -> Any:
-        raise NotImplementedError
-
-    def answer(self, request: Request, run_id: UUID) -> Response:
-        changed = self.act(selectors.get_visible(run_id, request.user), request)
-        return reply(shapes.ChangedOut({"changed": changed}))
-
-
-class SearchPause(_Steering):
+class SearchPause(PersonalView):
     @extend_schema(
         operation_id="search_pause", request=None, responses={200: shapes.ChangedOut, 403: Error, 404: Error}
     )
     def post(self, request: Request, run_id: UUID) -> Response:
         """Take no new step; what is being measured is finished."""
-        return self.answer(request, run_id)
-
-    def act(self, run: SearchRun, request: Request) -> bool:
-        return services.pause(run=run, user=user_of(request))
+        run = selectors.get_visible(run_id, request.user)
+        return _changed(services.pause(run=run, user=user_of(request)))
 
 
-class SearchResume(_Steering):
+class SearchResume(PersonalView):
     @extend_schema(
         operation_id="search_resume",
         request=None,
@@ -168,22 +150,18 @@ class SearchResume(_Steering):
     )
     def post(self, request: Request, run_id: UUID) -> Response:
         """Go on with a paused search; refused when its task, template or device has changed."""
-        return self.answer(request, run_id)
-
-    def act(self, run: SearchRun, request: Request) -> bool:
-        return services.resume(run=run, user=user_of(request))
+        run = selectors.get_visible(run_id, request.user)
+        return _changed(services.resume(run=run, user=user_of(request)))
 
 
-class SearchCancel(_Steering):
+class SearchCancel(PersonalView):
     @extend_schema(
         operation_id="search_cancel", request=None, responses={200: shapes.ChangedOut, 403: Error, 404: Error}
     )
     def post(self, request: Request, run_id: UUID) -> Response:
         """End the search and stop what it measures."""
-        return self.answer(request, run_id)
-
-    def act(self, run: SearchRun, request: Request) -> bool:
-        return services.cancel(run=run, user=user_of(request))
+        run = selectors.get_visible(run_id, request.user)
+        return _changed(services.cancel(run=run, user=user_of(request)))
 
 
 class SearchExtend(PersonalView):
@@ -211,6 +189,10 @@ class SearchStop(PersonalView):
         numbers = parsed(shapes.StopIn, request)["candidates"]
         stopped = services.stop_candidates(run=run, user=user_of(request), numbers=numbers)
         return reply(shapes.StoppedOut({"stopped": stopped}))
+
+
+def _changed(changed: bool) -> Response:
+    return reply(shapes.ChangedOut({"changed": changed}))
 
 
 def _limits(values: dict[str, Any]) -> Limits:
