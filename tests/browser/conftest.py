@@ -3,12 +3,6 @@
 import os
 import re
 import shutil
-import signal
-import socket
-import subprocess
-import sys
-import tempfile
-import urllib.error
 import urllib.request
 import uuid
 from collections.abc import Callable, Iterator
@@ -19,6 +13,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
+from tests.gpu.site_process import KILLED, running_site
 from tests.waiting import wait_for
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -76,56 +71,15 @@ def chromium() -> str:
 @pytest.fixture(scope="session")
 def site(chromium: str) -> Iterator[Site]:
     """``manage.py up`` on a free port and an empty folder; stopped the polite way, and it must obey."""
-    folder = Path(tempfile.mkdtemp(prefix="kernelhub-site-"))
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    environment = {name: value for name, value in os.environ.items() if name not in _OF_THE_TESTS}
-    environment |= {
-        "KERNELHUB_DATA": str(folder / "data"),
-        "HOST": "127.0.0.1",
-        "PORT": str(port),
-        "KERNELHUB_TASKS": "softmax",
-        "KERNELHUB_DEVICES": "cpu",
-    }
-    log = folder / "log"
-    with log.open("wb") as output:
-        process = subprocess.Popen(
-            [sys.executable, str(ROOT / "manage.py"), "up"],
-            cwd=ROOT,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
-    found = Site(f"http://127.0.0.1:{port}")
-    try:
-        wait_for("the site to answer", lambda: _answers(found, process, log), 180)
-        # The page, not the API: that one has a limit on how often it may be asked.
-        wait_for("a runner to be online", lambda: 'class="dot online"' in _read(f"{found.url}/devices/"), 90)
-        yield found
-    finally:
-        process.send_signal(signal.SIGTERM)
+    with running_site(KERNELHUB_TASKS="softmax", KERNELHUB_DEVICES="cpu") as running:
+        found = Site(running.address)
         try:
-            process.wait(60)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-            raise
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-#: Settings of the test process itself, which must not reach the site.
-_OF_THE_TESTS = ("DATABASE_URL", "REDIS_URL", "DJANGO_SETTINGS_MODULE", "KERNELHUB_BASELINES")
-
-
-def _answers(site: Site, process: "subprocess.Popen[bytes]", log: Path) -> bool:
-    assert process.poll() is None, f"the site ended:\n{log.read_text(errors='replace')[-4000:]}"
-    try:
-        return "KernelHub" in _read(site.url)
-    except (urllib.error.URLError, ConnectionError):
-        return False
+            # The page, not the API: that one has a limit on how often it may be asked.
+            devices = f"{found.url}/devices/"
+            wait_for("a runner to be online", lambda: 'class="dot online"' in _read(devices), 90)
+            yield found
+        finally:
+            assert running.stop() != KILLED, f"the site did not stop when asked to:\n{running.words()}"
 
 
 def _read(url: str) -> str:

@@ -22,6 +22,8 @@ from typing import Any
 from tests.waiting import wait_for
 
 ROOT = Path(__file__).resolve().parents[2]
+#: The exit status of a site that had to be killed: no process ends with it by itself.
+KILLED = -signal.SIGKILL
 _FORM_TOKEN = re.compile(r'name="csrfmiddlewaretoken" value="([^"]+)"')
 #: Settings of whoever starts this, which must not reach the site.
 _NOT_INHERITED = ("DATABASE_URL", "REDIS_URL", "DJANGO_SETTINGS_MODULE", "KERNELHUB_BASELINES")
@@ -68,14 +70,14 @@ class Site:
             return False
 
     def stop(self, seconds: float = 60) -> int:
-        """The exit status after the polite signal; killed when it does not obey."""
+        """The exit status after the polite signal; KILLED when it did not obey."""
         self.process.send_signal(signal.SIGTERM)
         try:
             return self.process.wait(seconds)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
-            return -1
+            return KILLED
 
 
 @contextlib.contextmanager
