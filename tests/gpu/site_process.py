@@ -7,7 +7,6 @@ import os
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -19,6 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from tests.ports import free_port
 from tests.waiting import wait_for
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -33,9 +33,7 @@ class Site:
     """``manage.py up`` on a free port, with data in a folder of its own."""
 
     def __init__(self, folder: Path, **settings: str) -> None:
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port = int(probe.getsockname()[1])
+        self.port = free_port()
         self.address = f"http://127.0.0.1:{self.port}"
         self.log = folder / "log"
         inherited = {name: value for name, value in os.environ.items() if name not in _NOT_INHERITED}

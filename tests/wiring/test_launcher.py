@@ -11,15 +11,10 @@ from pathlib import Path
 import psutil
 import pytest
 
+from tests.ports import free_port
 from tests.waiting import wait_for
 
 ROOT = Path(__file__).resolve().parents[2]
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def environment(folder: Path, port: int) -> dict[str, str]:
@@ -95,10 +90,16 @@ def test_it_starts_refuses_a_second_and_leaves_nothing_behind(
         )
     try:
         address = f"http://127.0.0.1:{port}/"
-        wait_for("the address", lambda: address in output.read_text(), seconds=180)
+
+        def said(words: str) -> bool:
+            """Whether the launcher said ``words``. AssertionError with all it said where it has ended."""
+            assert up.poll() is None, output.read_text()
+            return words in output.read_text()
+
+        wait_for("the address", lambda: said(address), seconds=180)
         with urllib.request.urlopen(address, timeout=30) as answer:
             assert b"Row softmax" in answer.read()
-        wait_for("the runner", lambda: "serving cpu" in output.read_text(), seconds=120)
+        wait_for("the runner", lambda: said("serving cpu"), seconds=180)
 
         second = run_up(tmp_path / "data", free_port())
         assert_one_line(second, "already runs")
