@@ -257,6 +257,9 @@ SITE_DEVICE_SECONDS_PER_DAY = env.integer("KERNELHUB_SITE_DEVICE_SECONDS_PER_DAY
 MAX_QUEUED_PER_USER = env.integer("KERNELHUB_MAX_QUEUED_PER_USER", 10)
 #: Search runs of one user that may be running or paused at once.
 MAX_SEARCH_RUNS_PER_USER = env.integer("KERNELHUB_MAX_SEARCH_RUNS_PER_USER", 3)
+#: Measurements that the searches of one user may take within a day; their device seconds are those of the
+#: user's day.
+SEARCH_MEASUREMENTS_PER_USER_DAY = env.integer("KERNELHUB_SEARCH_MEASUREMENTS_PER_USER_DAY", 400)
 #: US cents that the searches which a user starts within a day may together cost at language models.
 SEARCH_CENTS_PER_USER_DAY = env.integer("KERNELHUB_SEARCH_CENTS_PER_USER_DAY", 100)
 #: Attempts to submit, by page and API together, refused ones included.

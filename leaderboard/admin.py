@@ -89,9 +89,17 @@ class SubmissionAdmin(ReadOnlyAdmin):
         "mode",
         "verdict",
         "is_public",
+        "machine_written",
         "created_at",
     ]
-    list_filter = ["mode", "evaluation__status", "evaluation__verdict", "version__task", "device"]
+    list_filter = [
+        "mode",
+        "machine_written",
+        "evaluation__status",
+        "evaluation__verdict",
+        "version__task",
+        "device",
+    ]
     list_select_related = ["user", "version__task", "device", "evaluation"]
     search_fields = ["id", "user__username", "kernel__digest"]
     date_hierarchy = "created_at"

@@ -73,6 +73,9 @@ class Submission(models.Model):
     is_public = models.BooleanField(
         default=False, help_text="Whether others may read the source and its run."
     )
+    machine_written = models.BooleanField(
+        default=False, help_text="Whether a search found the kernel and entered it in its owner's name."
+    )
     created_at = models.DateTimeField(auto_now_add=True, db_index=True)
 
     class Meta:

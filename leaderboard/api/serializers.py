@@ -103,6 +103,7 @@ class BoardRowOut(serializers.Serializer[object]):
     kernels = serializers.ChoiceField(
         choices.WORK, source="work", help_text="Whose kernels ran; empty where nobody knows."
     )
+    machine_written = serializers.BooleanField(help_text="Found by a search and entered in its owner's name.")
     submission = serializers.SerializerMethodField(
         help_text="Id of the submission where you may see it, else null."
     )

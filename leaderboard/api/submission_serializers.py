@@ -74,6 +74,7 @@ class SubmissionOut(serializers.Serializer[Submission]):
     kernel = serializers.CharField(source="kernel_id", help_text="Digest of the source.")
     mode = serializers.ChoiceField(choices.MODES)
     is_public = serializers.BooleanField()
+    machine_written = serializers.BooleanField(help_text="Found by a search and entered in its owner's name.")
     created_at = serializers.DateTimeField()
     status = serializers.ChoiceField(EvaluationStatus.choices, source="evaluation.status")
     stage = serializers.ChoiceField(choices.STAGES, source="evaluation.stage")

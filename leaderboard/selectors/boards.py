@@ -47,6 +47,7 @@ class BoardRow:
     submission_visible: bool  # whether the viewer may follow the link
     language: str
     work: str  # "own", "library", or "" where nobody knows
+    machine_written: bool  # found by a search, and entered in its owner's name
     created_at: datetime
     standing: str  # "ranked" or "auditing"
     cells: dict[str, CaseCell]  # the same as ``cases``, by case name
@@ -196,6 +197,7 @@ def _row(place: Place[Score], columns: list[CaseColumn], anchor: Score | None, v
         submission_visible=may_see(score.submission, viewer),
         language=score.submission.kernel.language,
         work=score.work,
+        machine_written=score.submission.machine_written,
         created_at=score.created_at,
         standing=score.standing,
         cells=cells,

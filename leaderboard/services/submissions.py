@@ -30,8 +30,9 @@ def submit(
     source: bytes | str,
     filename: str = "",
     is_public: bool = False,
+    machine_written: bool = False,
 ) -> Submission:
-    """Store a kernel and queue its evaluation, all or nothing.
+    """Store a kernel and queue its evaluation, all or nothing. ``machine_written``: found by a search.
 
     Raises Refusal for everything that is not accepted; its rules are listed in ``services.errors.FIELD_OF``.
     """
@@ -51,7 +52,8 @@ def submit(
         seconds = estimates.reservations(version.spec_id, [device.pk])[device.pk, str(chosen_mode)]
         budgets.require(budget=budget_of(user, device), seconds=seconds, device=device)
     sources.check_entry_point(text, chosen_language, spec)
-    return _enter(user, version, device, chosen_language, chosen_mode, text, is_public)
+    flags = {"is_public": is_public, "machine_written": machine_written}
+    return _enter(user, version, device, chosen_language, chosen_mode, text, flags)
 
 
 def cancel(*, user: User, submission: Submission) -> bool:
@@ -77,7 +79,7 @@ def _enter(
     language: Language,
     mode: Mode,
     text: str,
-    is_public: bool,
+    flags: dict[str, bool],
 ) -> Submission:
     site_mode.require_open()
     check_queued(user=user)
@@ -102,7 +104,7 @@ def _enter(
         kernel=evaluation.kernel,
         mode=mode,
         evaluation=evaluation,
-        is_public=is_public,
+        **flags,
     )
     if spend is not None:
         budgets.reserve(spend=spend, evaluation=evaluation, seconds=seconds)

@@ -74,7 +74,10 @@ def test_steering_a_search(start: Start, owner: User) -> None:
     assert api.post(f"{address}pause/").json() == {"changed": False}
     assert api.post(f"{address}resume/").json() == {"changed": True}
     more = {"measurements": 5, "device_seconds": 10, "wall_seconds": 60}
-    assert api.post(f"{address}extend/", more, format="json").json()["measurements_limit"] == 15
+    assert api.post(f"{address}extend/", more, format="json").json() == {"changed": True}
+    assert api.get(address).json()["measurements_limit"] == 15
+    nothing = api.post(f"{address}extend/", {"measurements": 0}, format="json")
+    assert (nothing.status_code, nothing.json()["error"]["code"]) == (400, "limits_wrong")
     assert api.post(f"{address}stop/", {"candidates": [3]}, format="json").json() == {"stopped": 0}
     assert api.post(f"{address}cancel/").json() == {"changed": True}
     over = api.post(f"{address}extend/", more, format="json")

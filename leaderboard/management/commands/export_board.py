@@ -25,6 +25,7 @@ _COLUMNS = (
     "roofline",
     "language",
     "work",
+    "machine_written",
 )
 
 

@@ -20,9 +20,9 @@ class LimitsIn(serializers.Serializer[object]):
 class MoreIn(serializers.Serializer[object]):
     """How much more of each; something must be given."""
 
-    measurements = serializers.IntegerField(min_value=1, max_value=10_000)
-    device_seconds = serializers.FloatField(min_value=1)
-    wall_seconds = serializers.FloatField(min_value=1)
+    measurements = serializers.IntegerField(required=False, default=0, min_value=0)
+    device_seconds = serializers.FloatField(required=False, default=0.0, min_value=0)
+    wall_seconds = serializers.FloatField(required=False, default=0.0, min_value=0)
     tokens = serializers.IntegerField(required=False, default=0, min_value=0)
     money = serializers.FloatField(required=False, default=0.0, min_value=0)
 
@@ -150,6 +150,10 @@ class CandidateDetailOut(CandidateOut):
 
 class ChangedOut(serializers.Serializer[object]):
     changed = serializers.BooleanField(help_text="False when there was nothing to do.")
+
+
+class EnteredOut(serializers.Serializer[object]):
+    submission = serializers.UUIDField(help_text="The entry; follow it like any other.")
 
 
 class StoppedOut(serializers.Serializer[object]):

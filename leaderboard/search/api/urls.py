@@ -18,5 +18,6 @@ urlpatterns = [
     path("<uuid:run_id>/resume/", views.SearchResume.as_view(), name="search-resume"),
     path("<uuid:run_id>/cancel/", views.SearchCancel.as_view(), name="search-cancel"),
     path("<uuid:run_id>/extend/", views.SearchExtend.as_view(), name="search-extend"),
+    path("<uuid:run_id>/enter/", views.SearchEnter.as_view(), name="search-enter"),
     path("<uuid:run_id>/stop/", views.SearchStop.as_view(), name="search-stop"),
 ]

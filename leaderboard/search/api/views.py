@@ -21,6 +21,7 @@ from leaderboard.search.api import shapes
 from leaderboard.search.models import SearchRun
 from leaderboard.search.plan import Plan, Policy
 from leaderboard.search.selectors import runs as selectors
+from leaderboard.search.services import entering
 from leaderboard.search.services import runs as services
 from leaderboard.search.services.runs import Limits
 
@@ -168,13 +169,29 @@ class SearchExtend(PersonalView):
     @extend_schema(
         operation_id="search_extend",
         request=shapes.MoreIn,
-        responses={200: shapes.SearchOut, 400: Error, 403: Error, 404: Error, 409: Error},
+        responses={200: shapes.ChangedOut, 400: Error, 403: Error, 404: Error, 409: Error, 429: Error},
     )
     def post(self, request: Request, run_id: UUID) -> Response:
-        """Raise the limits; a search that had used them up goes on."""
+        """Raise the limits; a search that had used them up goes on.
+
+        Like every change but PATCH it needs no scope to read, and so the answer tells nothing of the search.
+        """
         run = selectors.get_visible(run_id, request.user)
         services.extend(run=run, user=user_of(request), more=_limits(parsed(shapes.MoreIn, request)))
-        return reply(shapes.SearchOut(selectors.get_visible(run_id, request.user)))
+        return _changed(True)
+
+
+class SearchEnter(PersonalView):
+    @extend_schema(
+        operation_id="search_enter",
+        request=None,
+        responses={201: shapes.EnteredOut, 403: Error, 404: Error, 409: Error, 429: Error, 503: Error},
+    )
+    def post(self, request: Request, run_id: UUID) -> Response:
+        """Enter the best kernel of an ended search on the board, in its owner's name, machine-written."""
+        run = selectors.get_visible(run_id, request.user)
+        submission = entering.enter(run=run, user=user_of(request))
+        return reply(shapes.EnteredOut({"submission": submission.pk}), 201)
 
 
 class SearchStop(PersonalView):

@@ -1,64 +1,107 @@
-"""Entering a run's best kernel on the board in its owner's name, marked as machine-written by the run."""
+"""Entering a run's best kernel on the board in its owner's name, marked as machine-written."""
 
+from django.contrib.auth.models import User
 from django.db import transaction
 
 from leaderboard.models import Submission
 from leaderboard.search.generators.base import Operator
 from leaderboard.search.models import RunStatus, SearchCandidate, SearchEvent, SearchRun, StopReason
 from leaderboard.search.services.log import add_event, lock
+from leaderboard.search.services.owners import require_owner
 from leaderboard.services import site_mode, submissions
 from leaderboard.services.errors import Refusal
 from runners.contract.vocabulary import Mode
 
+Status = SearchCandidate.Status
+
 
 def due() -> list[SearchRun]:
-    """Ended runs whose best kernel is still to be entered."""
+    """Ended runs whose best kernel is still to be entered without anybody's asking."""
     runs = SearchRun.objects.filter(status=RunStatus.FINISHED, enters_best=True, entered=None)
     runs = runs.exclude(stop_reason__in=(StopReason.CANCELLED, StopReason.CHANGED))
     return list(runs.exclude(events__kind=SearchEvent.Kind.ENTERED).filter(best_seconds__isnull=False))
 
 
 def enter_best(*, run: SearchRun) -> Submission | None:
-    """Submit the best kernel as a ranked run; None when it is refused, or no better than the starter.
+    """Submit the best kernel of a run that is due; None when it is refused, or no better than the starter.
 
-    The event is written in the transaction of the submission, so that a kernel is entered once. The race
-    that remains: two processes may both submit, and the second one's transaction fails on the run's row.
+    A refusal is noted and not tried again: the owner may, by ``enter``.
     """
-    best = (
-        run.candidates.filter(status=SearchCandidate.Status.MEASURED)
-        .select_related("kernel")
-        .order_by("seconds", "number")
-        .first()
-    )
     if not site_mode.is_open():
-        return None  # it stays due: a refusal now would be for good
-    if best is None or run.candidates.filter(status=SearchCandidate.Status.MEASURING).exists():
+        return None  # it stays due: a refusal now would be noted for good
+    if run.candidates.filter(status=Status.MEASURING).exists():
         return None
-    if best.operator == Operator.START and not best.parameters:
-        _note(run, None, "Nothing faster than the starter was found.")
+    best = best_of(run)
+    if best is None:
+        return None
+    if _is_starter(best):
+        _note(run, None, "Nothing faster than the starter was found.", once=True)
         return None
     try:
-        with transaction.atomic():
-            submission = submissions.submit(
-                user=run.user,
-                task_slug=run.version.task.slug,
-                device_slug=run.device.slug,
-                language=best.kernel.language,
-                mode=Mode.RANKED,
-                source=best.kernel.source,
-                is_public=run.is_public,
-            )
-            _note(run, submission, f"Candidate {best.number} was entered.")
+        return _submit(run, best, once=True)
     except Refusal as refusal:
-        _note(run, None, f"Candidate {best.number} was not entered: {refusal.message}")
+        _note(run, None, f"Candidate {best.number} was not entered: {refusal.message}", once=True)
         return None
+
+
+def enter(*, run: SearchRun, user: User) -> Submission:
+    """Submit the best kernel of an ended run because its owner asks. Raises Refusal and PermissionDenied.
+
+    Refused while the run goes on, when it has an entry already, when nothing beat the starter, and when the
+    task is not what it was, beside everything that a submission is refused for.
+    """
+    require_owner(run, user)
+    if run.status != RunStatus.FINISHED:
+        raise Refusal("run_going", "The search has not ended; its best kernel is entered when it has.")
+    if run.candidates.filter(status=Status.MEASURING).exists():
+        raise Refusal("run_going", "A kernel of the search is still being measured.")
+    if run.entered_id is not None:
+        raise Refusal("entered_before", "The search's best kernel was entered before.")
+    if run.version.spec_id != run.spec_digest or not run.version.is_current:
+        raise Refusal("run_changed", "The task has a new version, on which the kernel was not measured.")
+    best = best_of(run)
+    if best is None or _is_starter(best):
+        raise Refusal("nothing_found", "The search found nothing faster than the starter.")
+    return _submit(run, best, once=False)
+
+
+def best_of(run: SearchRun) -> SearchCandidate | None:
+    """The fastest measured candidate with its kernel; of equal times the one that came first."""
+    measured = run.candidates.filter(status=Status.MEASURED).select_related("kernel")
+    return measured.order_by("seconds", "number").first()
+
+
+def _is_starter(candidate: SearchCandidate) -> bool:
+    return candidate.operator == Operator.START and not candidate.parameters
+
+
+def _submit(run: SearchRun, best: SearchCandidate, *, once: bool) -> Submission:
+    """The event is written in the transaction of the submission, so that a kernel is entered once.
+
+    The race that remains: two processes may both submit, and the second one's transaction fails on the
+    run's row.
+    """
+    with transaction.atomic():
+        submission = submissions.submit(
+            user=run.user,
+            task_slug=run.version.task.slug,
+            device_slug=run.device.slug,
+            language=best.kernel.language,
+            mode=Mode.RANKED,
+            source=best.kernel.source,
+            is_public=run.is_public,
+            machine_written=True,
+        )
+        _note(run, submission, f"Candidate {best.number} was entered.", once=once)
     return submission
 
 
 @transaction.atomic
-def _note(run: SearchRun, submission: Submission | None, message: str) -> None:
+def _note(run: SearchRun, submission: Submission | None, message: str, *, once: bool) -> None:
+    """``once``: also an entry that was refused before counts, as nobody has asked again."""
     locked = lock(run.pk)
-    if locked.events.filter(kind=SearchEvent.Kind.ENTERED).exists():
+    tried = once and locked.events.filter(kind=SearchEvent.Kind.ENTERED).exists()
+    if tried or locked.entered_id is not None:
         raise Refusal("entered_before", "The best kernel was entered by another process.")
     if submission is not None:
         SearchRun.objects.filter(pk=run.pk).update(entered=submission)

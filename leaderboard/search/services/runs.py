@@ -2,9 +2,7 @@
 
 from dataclasses import dataclass
 
-from django.conf import settings
 from django.contrib.auth.models import User
-from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.utils import timezone
 
@@ -16,9 +14,10 @@ from leaderboard.search.llm.pens import Pen, pen_for
 from leaderboard.search.models import RunStatus, SearchCandidate, SearchEvent, SearchRun, StopReason
 from leaderboard.search.plan import Plan
 from leaderboard.search.selectors.templates import template_of
-from leaderboard.search.services import promises
+from leaderboard.search.services import promises, quotas
 from leaderboard.search.services.digests import device_digest, what_changed
 from leaderboard.search.services.log import add_event, lock
+from leaderboard.search.services.owners import require_owner
 from leaderboard.selectors.options import device_refusal
 from leaderboard.selectors.specs import spec_of
 from leaderboard.services import site_mode
@@ -28,6 +27,7 @@ from runners.models import Device
 from runners.services import evaluations
 
 _EXTENDED = ("measurements", "device_seconds", "wall_seconds", "tokens", "money")
+_MOST = {"measurements": 10_000, "device_seconds": 1e6, "wall_seconds": 30 * 86_400}
 _GOING = (RunStatus.RUNNING, RunStatus.PAUSED)
 
 
@@ -43,9 +43,21 @@ class Limits:
 
     def check(self) -> None:
         """Raises Refusal limits_wrong."""
-        for name, most in (("measurements", 10_000), ("device_seconds", 1e6), ("wall_seconds", 30 * 86_400)):
+        for name, most in _MOST.items():
             if not 0 < getattr(self, name) <= most:
                 raise Refusal("limits_wrong", f"The limit of {name} must be above 0 and at most {most:g}.")
+        self._check_money()
+
+    def check_more(self) -> None:
+        """As what limits are raised by: zeros leave them as they are. Raises Refusal limits_wrong."""
+        for name, most in _MOST.items():
+            if not 0 <= getattr(self, name) <= most:
+                raise Refusal("limits_wrong", f"The limit of {name} can be raised by 0 to {most:g}.")
+        self._check_money()
+        if not any(getattr(self, name) for name in _EXTENDED):
+            raise Refusal("limits_wrong", "Say by how much a limit is to be raised.")
+
+    def _check_money(self) -> None:
         if not (0 <= self.tokens <= 10**12 and 0 <= self.money <= 10_000):
             raise Refusal("limits_wrong", "Limits of tokens and money can't be below 0, or beyond reason.")
 
@@ -95,8 +107,7 @@ def start(
         raise Refusal("language_not_on_device", f"{device.name} has no {compiler} at present.")
     with transaction.atomic():
         site_mode.require_open()
-        _require_room(user)
-        promises.require_money(user=user, money=limits.money)
+        quotas.require(user=user, runs=1, measurements=limits.measurements, dollars=limits.money)
         run = SearchRun.objects.create(
             user=user,
             version=version,
@@ -125,7 +136,7 @@ def start(
 @transaction.atomic
 def pause(*, run: SearchRun, user: User | None, message: str = "Paused by its owner.") -> bool:
     """No new step is taken; what is being measured is finished. ``user`` None: a breaker, not a person."""
-    _require_owner(run, user)
+    require_owner(run, user)
     locked = lock(run.pk)
     if locked.status != RunStatus.RUNNING:
         return False
@@ -146,7 +157,7 @@ def resume(*, run: SearchRun, user: User) -> bool:
     """Go on with a paused run. Raises Refusal: site_read_only, or run_changed when its task or device is not
     what it was.
     """
-    _require_owner(run, user)
+    require_owner(run, user)
     locked = lock(run.pk)
     if locked.status != RunStatus.PAUSED:
         return False
@@ -164,21 +175,25 @@ def resume(*, run: SearchRun, user: User) -> bool:
 @transaction.atomic
 def extend(*, run: SearchRun, user: User, more: Limits) -> SearchRun:
     """Raise the limits by ``more`` and let a run that had used them up go on. Raises Refusal."""
-    _require_owner(run, user)
-    more.check()
+    require_owner(run, user)
+    more.check_more()
     site_mode.require_open()
-    _lock_user(run.user)  # before the run's row, as everywhere else
-    promises.require_money(user=run.user, money=more.money)
+    quotas.lock_user(run.user)  # before the run's row, as everywhere else
     locked = lock(run.pk)
     reopened = locked.status == RunStatus.FINISHED
     if reopened:
         if locked.stop_reason in (StopReason.CANCELLED, StopReason.CHANGED, StopReason.EXHAUSTED):
-            raise Refusal("run_over", f"The run has ended for good: {locked.stop_message}")
+            # Not its message: a token that may only submit is not told how the search went.
+            raise Refusal("run_over", "The run has ended for good. Start a new one.")
         if reason := what_changed(locked, template_of(locked)):
             raise Refusal("run_changed", f"{reason} Start a new run.")
-        _require_room(run.user)
         locked.status, locked.stop_reason, locked.stop_message = RunStatus.RUNNING, "", ""
         locked.finished_at, locked.going_since = None, timezone.now()
+    # An ended run counts by what it used; reopened, it may use all of its limit once more.
+    unused = locked.measurements_limit - locked.measurements_spent if reopened else 0
+    quotas.require(
+        user=run.user, runs=int(reopened), measurements=unused + more.measurements, dollars=more.money
+    )
     locked.measurements_limit += more.measurements
     locked.device_seconds_limit += more.device_seconds
     locked.wall_seconds_limit += more.wall_seconds
@@ -192,13 +207,13 @@ def extend(*, run: SearchRun, user: User, more: Limits) -> SearchRun:
 
 def set_visibility(*, run: SearchRun, user: User, is_public: bool) -> None:
     """Let others watch the run and read its kernels, or no longer. Raises PermissionDenied."""
-    _require_owner(run, user)
+    require_owner(run, user)
     SearchRun.objects.filter(pk=run.pk).update(is_public=is_public)
 
 
 def cancel(*, run: SearchRun, user: User) -> bool:
     """End a run and stop what it has under way. False when it had ended before."""
-    _require_owner(run, user)
+    require_owner(run, user)
     if not finish(run=run, reason=StopReason.CANCELLED, message="Cancelled by its owner."):
         return False
     stop_measuring(run=run)
@@ -235,7 +250,7 @@ def stop_measuring(*, run: SearchRun) -> None:
 
 def stop_candidates(*, run: SearchRun, user: User, numbers: list[int]) -> int:
     """Never measure these candidates, or stop measuring them; how many were stopped."""
-    _require_owner(run, user)
+    require_owner(run, user)
     with transaction.atomic():
         locked = lock(run.pk)
         waiting = list(locked.candidates.filter(number__in=numbers, status=SearchCandidate.Status.WAITING))
@@ -259,27 +274,6 @@ def wall_seconds(run: SearchRun) -> float:
 
 def _wall_since(run: SearchRun) -> float:
     return max(0.0, (timezone.now() - run.going_since).total_seconds()) if run.going_since else 0.0
-
-
-def _require_room(user: User) -> None:
-    """Raises Refusal too_many_runs. Locks the user's row, so that parallel calls are counted one by one."""
-    _lock_user(user)
-    going = SearchRun.objects.filter(user=user, status__in=_GOING).count()
-    if going >= settings.MAX_SEARCH_RUNS_PER_USER:
-        raise Refusal(
-            "too_many_runs",
-            f"{going} of your searches are running or paused, at most {settings.MAX_SEARCH_RUNS_PER_USER} "
-            "may; cancel one or wait until one has ended.",
-        )
-
-
-def _lock_user(user: User) -> None:
-    User.objects.select_for_update(no_key=True).only("pk").get(pk=user.pk)
-
-
-def _require_owner(run: SearchRun, user: User | None) -> None:
-    if user is not None and not (user.is_active and (user.is_staff or run.user_id == user.pk)):
-        raise PermissionDenied("Only the owner of a search may change it.")
 
 
 def _version(task_slug: str) -> TaskVersion:

@@ -1,0 +1,94 @@
+"""The best kernel of an ended run on the board: by itself or because its owner asks, once, and marked."""
+
+from collections.abc import Callable
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.exceptions import PermissionDenied
+from rest_framework.test import APIClient
+
+from leaderboard.models import Submission, TaskVersion
+from leaderboard.search.models import SearchRun
+from leaderboard.search.services import entering, runs
+from leaderboard.search.services.stepping import Stepper
+from leaderboard.selectors import boards
+from leaderboard.services.errors import Refusal
+from runners.models import Device, Lane, Runner
+from runners.services import evaluations
+from tests.search.conftest import made_up_seconds, measure_all
+
+Start = Callable[..., SearchRun]
+
+
+@pytest.fixture
+def ended(start: Start, runner: Runner, device: Device) -> SearchRun:
+    """A run that found something and enters nothing by itself."""
+    run = start(measurements=8)
+    stepper = Stepper(run)
+    while stepper.step():
+        measure_all(runner, device)
+    run.refresh_from_db()
+    return run
+
+
+def refused(run: SearchRun, user: User) -> str:
+    with pytest.raises(Refusal) as found:
+        entering.enter(run=SearchRun.objects.get(pk=run.pk), user=user)
+    return found.value.rule
+
+
+def test_the_owner_enters_it_once(ended: SearchRun, owner: User, outsider: User) -> None:
+    assert entering.due() == []
+    with pytest.raises(PermissionDenied):
+        entering.enter(run=ended, user=outsider)
+    submission = entering.enter(run=ended, user=owner)
+    ended.refresh_from_db()
+    assert ended.entered == submission
+    assert (submission.user, submission.machine_written, submission.mode) == (owner, True, "ranked")
+    assert refused(ended, owner) == "entered_before"
+    assert Submission.objects.count() == 1
+
+
+def test_what_is_not_entered(start: Start, ended: SearchRun, owner: User) -> None:
+    going = start()
+    assert refused(going, owner) == "run_going"
+    runs.cancel(run=going, user=owner)
+    assert refused(going, owner) == "nothing_found"
+    TaskVersion.objects.update(is_current=False)
+    assert refused(ended, owner) == "run_changed"
+    assert not Submission.objects.exists()
+
+
+def test_a_refusal_is_no_entry_and_the_owner_may_ask_again(
+    ended: SearchRun, owner: User, device: Device
+) -> None:
+    SearchRun.objects.filter(pk=ended.pk).update(enters_best=True)
+    Device.objects.filter(pk=device.pk).update(is_open=False)
+    entering.enter_best(run=SearchRun.objects.get(pk=ended.pk))
+    assert refused(ended, owner) == "device_closed"
+    assert not Submission.objects.exists()
+    Device.objects.filter(pk=device.pk).update(is_open=True)
+    assert entering.due() == [], "it was refused once, and nobody asked again"
+    again = SearchRun.objects.get(pk=ended.pk)
+    assert entering.enter(run=again, user=owner) == Submission.objects.get()
+
+
+def test_board_and_api_mark_it(ended: SearchRun, owner: User, device: Device, runner: Runner) -> None:
+    api = APIClient()
+    api.force_login(owner)
+    made = api.post(f"/api/v1/searches/{ended.pk}/enter/")
+    assert made.status_code == 201, made.json()
+    evaluation = evaluations.claim_next(queue=device.slug, runner=runner)
+    assert evaluation is not None
+    assert evaluation.lane == Lane.PERSON
+    seconds = made_up_seconds(evaluation.kernel.source)
+    score = {"seconds": seconds, "ci_low": seconds, "ci_high": seconds, "roofline": None}
+    result = {"verdict": "passed", "reason": "", "device_seconds": 1.0, "benchmarks": [], "score": score}
+    assert evaluations.finish(evaluation=evaluation, result=result)
+    (row,) = boards.board(ended.version, device).rows
+    assert row.machine_written
+    told = api.get(f"/api/v1/submissions/{made.json()['submission']}/").json()
+    assert told["machine_written"] is True
+    told = api.get(f"/api/v1/tasks/softmax/board/?device={device.slug}").json()
+    assert [item["machine_written"] for item in told["rows"]] == [True]
+    assert "machine-written" in api.get(f"/tasks/softmax/?device={device.slug}").content.decode()
