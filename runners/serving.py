@@ -2,17 +2,15 @@
 
 import contextlib
 import logging
-import os
-import signal
 import threading
 from collections.abc import Callable, Iterator
-from types import FrameType
 
 import dramatiq
 from django.db import InterfaceError, OperationalError, close_old_connections
 
 from runners import tasks
 from runners.execution import RunnerContext, become_runner
+from runners.lifetime import Lifetime
 from runners.models import Runner
 from runners.services.devices import heartbeat
 from runners.services.queue import ring
@@ -31,24 +29,16 @@ def serve(
     On a signal the evaluation under way is stopped and queued again, uncounted.
     """
     become_runner(context)
-    stop = threading.Event()
-
-    def on_signal(number: int, frame: FrameType | None) -> None:
-        context.shutting_down.set()
-        stop.set()
-
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, on_signal)
+    lifetime = Lifetime(context.shutting_down)
     broker = tasks.evaluate_next.broker
     broker.declare_queue(queue)
     # One thread: one evaluation at a time on a device, and a dead thread ends the process (dramatiq#445).
     worker = dramatiq.Worker(broker, queues={queue}, worker_threads=1, worker_timeout=200)
     worker.start()
-    beat = _start_beat(context.runner, stop)
+    beat = _start_beat(context.runner, lifetime.over)
     ring(queue)
     logger.info("serving %s, tier %s", queue, context.runner.tier)
-    parent = os.getppid()
-    while not stop.wait(seconds):
+    for _ in lifetime.rounds(seconds):
         if every is not None:
             close_old_connections()
             try:
@@ -56,11 +46,6 @@ def serve(
             except (OperationalError, InterfaceError):
                 # A database that is away for a moment must not end the process; the next round tells.
                 logger.exception("the periodic work of %s failed", queue)
-        if os.getppid() != parent:
-            logger.warning("the launcher is gone, stopping")
-            context.shutting_down.set()
-            break
-    stop.set()
     worker.stop(timeout=30_000)
     beat.join(timeout=HEARTBEAT_SECONDS)
     close_old_connections()

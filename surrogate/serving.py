@@ -4,19 +4,17 @@ Nothing waits for this process: without it submissions run as ever and carry no 
 """
 
 import logging
-import os
-import signal
 import subprocess
 import sys
 import threading
 from importlib import import_module
-from types import FrameType
 from typing import Any
 
 import dramatiq
 from django.conf import settings
 from django.db import close_old_connections
 
+from runners.lifetime import Lifetime
 from surrogate import live, tasks
 from surrogate.desk import Desk
 from surrogate.fetch import converted_folder, weights_path
@@ -49,7 +47,7 @@ class Server:
 
     def __init__(self, *, fetch_model: bool) -> None:
         self._fetch_model = fetch_model
-        self._stop = threading.Event()
+        self._lifetime = Lifetime()
         self._problems: dict[str, str] = {}
         self._desk = Desk()
 
@@ -57,8 +55,6 @@ class Server:
         """Serve until SIGTERM, SIGINT, or until the process that started this one is gone."""
         global _desk
         _desk = self._desk
-        for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, self._on_signal)
         self._desk.learn()
         queues = {tasks.QUEUE, tasks.LIVE_QUEUE}
         worker = dramatiq.Worker(
@@ -67,19 +63,11 @@ class Server:
         worker.start()
         threading.Thread(target=self._warm, name="warm", daemon=True).start()
         logger.info("forecasting")
-        parent = os.getppid()
         self._say()
-        while not self._stop.wait(_LOOK_SECONDS):
+        for _ in self._lifetime.rounds(_LOOK_SECONDS):
             bell.ring()
             self._say()
-            if os.getppid() != parent:
-                logger.warning("the launcher is gone, stopping")
-                break
-        self._stop.set()
         worker.stop(timeout=5_000)
-
-    def _on_signal(self, number: int, frame: FrameType | None) -> None:
-        self._stop.set()
 
     def _say(self) -> None:
         taught = self._desk.taught
@@ -97,7 +85,7 @@ class Server:
         for name, load in (("anthropic", self._claude), ("local", self._local)):
             try:
                 forecaster = load()
-                if forecaster is not None and not self._stop.is_set():
+                if forecaster is not None and not self._lifetime.over.is_set():
                     self._desk.add(name, forecaster)
                     logger.info("%s is ready", name)
             except ValueError as error:  # a wrong setting
@@ -118,7 +106,9 @@ class Server:
         from surrogate.forecasters.anthropic import AnthropicForecaster
 
         ledger = DatabaseLedger(daily_limit(settings.LANGUAGE_MODELS))
-        return AnthropicForecaster(config, ledger, deadline=_CLAUDE_SECONDS, should_stop=self._stop.is_set)
+        return AnthropicForecaster(
+            config, ledger, deadline=_CLAUDE_SECONDS, should_stop=self._lifetime.over.is_set
+        )
 
     def _local(self) -> Forecaster | None:
         named = settings.LANGUAGE_MODELS["KERNELHUB_LOCAL_MODEL"].strip()

@@ -1,10 +1,7 @@
 """Steps search runs: ``manage.py search_worker``. Several may run at once; each step is taken by one."""
 
 import logging
-import os
-import signal
 import threading
-from types import FrameType
 from typing import Any
 from uuid import UUID
 
@@ -14,6 +11,7 @@ from django.db import close_old_connections, connection
 from leaderboard.search.models import RunStatus, SearchRun
 from leaderboard.search.services import entering, runs
 from leaderboard.search.services.stepping import Stepper
+from runners.lifetime import Lifetime
 
 logger = logging.getLogger(__name__)
 
@@ -78,16 +76,9 @@ class Command(BaseCommand):
     help = "Take the steps of search runs, until stopped."
 
     def handle(self, *args: Any, **options: Any) -> None:
-        stop = threading.Event()
-
-        def on_signal(number: int, frame: FrameType | None) -> None:
-            stop.set()
-
-        for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, on_signal)
-        worker, parent = SearchWorker(), os.getppid()
+        worker, lifetime = SearchWorker(), Lifetime()
         logger.info("taking steps of search runs")
-        while not stop.wait(_SECONDS) and os.getppid() == parent:
+        for _ in lifetime.rounds(_SECONDS):
             close_old_connections()
             try:
                 worker.look()
