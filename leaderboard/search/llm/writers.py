@@ -2,11 +2,9 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from leaderboard.models import Score, Standing
 from leaderboard.search.documents import plan_from
-from leaderboard.search.llm.arms import Arm, cheapest, parse_arms
 from leaderboard.search.llm.database import DatabaseJournal, RunLedger, purse_of
 from leaderboard.search.llm.desk import Desk
 from leaderboard.search.llm.examples import Example
@@ -15,6 +13,7 @@ from leaderboard.search.llm.models import JournalEntry
 from leaderboard.search.llm.outcomes import Outcome, read_outcome
 from leaderboard.search.llm.pens import Pen
 from leaderboard.search.llm.prompts import Brief
+from leaderboard.search.llm.setup import setup
 from leaderboard.search.models import SearchCandidate, SearchRun
 from leaderboard.search.plan import Policy
 from leaderboard.selectors.specs import spec_of
@@ -25,33 +24,8 @@ from surrogate.services.spending import DatabaseLedger, daily_limit
 
 Status = SearchCandidate.Status
 
-_SETUP = "setup"
 #: Ranked kernels that are looked through for examples, newest first.
 _MOST_EXAMPLES = 200
-
-
-@dataclass(frozen=True)
-class Setup:
-    """``verify`` None: nobody reads the kernels before they are measured."""
-
-    arms: tuple[Arm, ...]
-    verify: Arm | None
-
-
-def setup(models: str, verifiers: str, config: Config) -> Setup:
-    """Raises ValueError naming the word at fault. Without words: the site's models, the cheapest verifies."""
-    arms = parse_arms(models or " ".join(config.models))
-    if verifiers == "none":
-        return Setup(arms, None)
-    return Setup(arms, parse_arms(verifiers)[0] if verifiers else cheapest(arms))
-
-
-def note_setup(*, run: SearchRun, setup: Setup) -> None:
-    document = {
-        "models": " ".join(arm.name for arm in setup.arms),
-        "verifiers": setup.verify.name if setup.verify else "none",
-    }
-    JournalEntry.objects.create(run=run, step=_SETUP, kind=JournalEntry.Kind.SETUP, document=document)
 
 
 class Writer:

@@ -2,12 +2,12 @@
 
 import os
 
-from leaderboard.search.llm import writers
+from leaderboard.search.llm.setup import Setup, setup
 from leaderboard.services.errors import Refusal
 from surrogate.llm.config import Config
 
 
-def whom_to_ask(models: str, verifiers: str, *, money: float, tokens: int) -> writers.Setup:
+def whom_to_ask(models: str, verifiers: str, *, money: float, tokens: int) -> Setup:
     """Raises Refusal: no_key, model_unknown, limits_wrong."""
     config = Config.from_environment(os.environ)
     if not config.has_key:
@@ -17,6 +17,6 @@ def whom_to_ask(models: str, verifiers: str, *, money: float, tokens: int) -> wr
             "limits_wrong", "A search by a language model needs limits of money and tokens above 0."
         )
     try:
-        return writers.setup(models, verifiers, config)
+        return setup(models, verifiers, config)
     except ValueError as error:
         raise Refusal("model_unknown", f"Models: {error}.") from error

@@ -9,8 +9,8 @@ from django.utils import timezone
 from leaderboard.models import TaskVersion
 from leaderboard.search.documents import plan_document
 from leaderboard.search.generators.template import Template, template_for
-from leaderboard.search.llm import writers
 from leaderboard.search.llm.pens import Pen, pen_for
+from leaderboard.search.llm.setup import note_setup
 from leaderboard.search.models import RunStatus, SearchCandidate, SearchEvent, SearchRun, StopReason
 from leaderboard.search.plan import Plan
 from leaderboard.search.selectors.templates import template_of
@@ -128,7 +128,7 @@ def start(
             going_since=timezone.now(),
         )
         if asks is not None:
-            writers.note_setup(run=run, setup=asks)
+            note_setup(run=run, setup=asks)
         add_event(run=run, kind=SearchEvent.Kind.STARTED, document={"plan": run.plan})
     return run
 
