@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from surrogate.contract.forecast import UNCALIBRATED, Forecast
 from surrogate.policy import Action
+from surrogate.risk import RiskThreshold
 
 #: Share of a scale left free at both of its ends.
 _MARGIN = 0.06
@@ -84,8 +85,10 @@ def view_of(
     measured: float | None = None,
     outcomes: int | None = None,
     action: str = "",
+    threshold: RiskThreshold | None = None,
 ) -> ForecastView:
-    """``forecast`` over an anchor that takes ``anchor_seconds``; ``action`` is what the policy said."""
+    """``forecast`` over an anchor that takes ``anchor_seconds``; ``action`` is what the policy said, with the
+    guarantee of ``threshold`` where there is one."""
     seconds, low, high = forecast.seconds(anchor_seconds)
     times = [low, high, seconds, *(rival.seconds for rival in rivals)]
     scale = _Scale([*times, measured] if measured else times)
@@ -99,7 +102,7 @@ def view_of(
         outcomes=outcomes,
         forecaster=forecast.forecaster,
         rationale=forecast.rationale,
-        policy=POLICY_WORDS[Action(action)] if action else "",
+        policy=_policy(Action(action), threshold) if action else "",
         chances=[
             Chance(rival, forecast.p_faster_than(anchor_seconds / rival.seconds), scale(rival.seconds))
             for rival in rivals
@@ -109,6 +112,16 @@ def view_of(
         band_width=scale(high) - scale(low),
         place=scale(seconds),
         measured_place=scale(measured) if measured else 0.0,
+    )
+
+
+def _policy(action: Action, threshold: RiskThreshold | None) -> str:
+    words = POLICY_WORDS[action]
+    if threshold is None:
+        return words
+    return (
+        f"{words} Of such skips at most {threshold.risk:.0%} would beat the first, with "
+        f"{1 - threshold.delta:.0%} confidence, as {threshold.cases} kernels showed."
     )
 
 

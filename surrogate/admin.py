@@ -68,6 +68,13 @@ class CalibrationAdmin(ReadOnly):
     list_select_related = ("device",)
 
 
+@admin.register(models.GuaranteeVersion)
+class GuaranteeAdmin(ReadOnly):
+    list_display = ("created_at", "name", "recipe", "device", "family", "cases", "score", "bound")
+    list_filter = ("name", "device", "family")
+    list_select_related = ("device",)
+
+
 @admin.register(models.ForecasterVersion)
 class ForecasterVersionAdmin(ReadOnly):
     list_display = ("name", "recipe", "version", "created_at")

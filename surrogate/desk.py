@@ -9,29 +9,22 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from runners.models import Device
-from surrogate.contract.forecast import Abstention, AbstentionReason, Forecast
 from surrogate.contract.repeats import NOTHING_KNOWN, Repeats
 from surrogate.contract.request import ForecastRequest
-from surrogate.failures import place_of
 from surrogate.forecasters.base import Forecaster, LearningForecaster
-from surrogate.forecasters.ensemble import EnsembleForecaster
 from surrogate.forecasters.registry import build
-from surrogate.forecasters.repeats import with_repeats
 from surrogate.history import History
-from surrogate.models import CalibrationVersion, Outcome
+from surrogate.inquiry import Inquiry, Taught
+from surrogate.models import Outcome
 from surrogate.requests import known_outcomes
-from surrogate.services.answers import Given, with_latency
-from surrogate.services.calibrations import Place, newest_calibrations, recalibrated
-from surrogate.services.versions import recipe_of
-from surrogate.weights import Weights, weights_of
+from surrogate.services.calibrations import newest_calibrations
+from surrogate.services.guarantees import newest_guarantees
+from surrogate.weights import weights_of
 
 logger = logging.getLogger(__name__)
 
-#: The forecaster that people are shown.
-SHOWN = "ensemble"
 QUICK = ("prior", "roofline", "neighbours", "statistical")
 #: Weight before anything is known here. The untrained local model is worse than the prior on public data
 #: (tests/benchmarks/README.md), so that it may only show what it is worth on this site.
@@ -53,17 +46,6 @@ _PACE_HOLDS, _PACE_HOLDS_TIMES = 15.0, 5.0
 _SHORT = 500  # characters; below it the prompt around a source takes longer than the source
 #: Learning anew: when so many outcomes came, or this share of those learned from.
 _FEWEST_NEW, _SHARE_NEW = 5, 0.1
-
-
-@dataclass(frozen=True)
-class Taught:
-    """One round of learning, replaced as a whole so that no forecast mixes two."""
-
-    history: History
-    members: tuple[Forecaster, ...]
-    weights: Weights
-    calibrations: dict[Place, CalibrationVersion]
-    outcomes: int  # there were when it was taught
 
 
 class Desk:
@@ -106,7 +88,9 @@ class Desk:
             if taught is not None and not anew:
                 new = known - taught.outcomes
                 if new < max(_FEWEST_NEW, _SHARE_NEW * taught.outcomes):
-                    self._taught = replace(taught, calibrations=newest_calibrations())
+                    self._taught = replace(
+                        taught, calibrations=newest_calibrations(), guarantees=newest_guarantees()
+                    )
                     return False
             outcomes = known_outcomes()
             members = tuple(build(name) for name in QUICK)
@@ -116,54 +100,37 @@ class Desk:
             names = self.names
             first = {name: _FIRST_WEIGHT.get(name, 0.05) for name in names}
             self._taught = Taught(
-                History(outcomes), members, weights_of(names, first), newest_calibrations(), known
+                History(outcomes),
+                members,
+                weights_of(names, first),
+                newest_calibrations(),
+                newest_guarantees(),
+                known,
             )
             logger.info("learned from %d outcomes; weights %s", len(outcomes), self._taught.weights)
             return True
 
-    def answers(
-        self,
-        request: ForecastRequest,
-        device: Device,
-        *,
-        slow: Sequence[str] | None = None,
-        should_stop: Callable[[], bool] = lambda: False,
-        repeats: Repeats = NOTHING_KNOWN,
-    ) -> dict[str, Given]:
-        """What every member says, and the ensemble of them under SHOWN.
-
-        ``slow`` names the slow members to ask, by default all. Those that are not asked any more because
-        ``should_stop`` said so abstain. ``repeats`` is what is known of the very kernel: the members do not
-        see it, whose record is about kernels that are new.
-        """
+    def inquire(self, request: ForecastRequest, device_id: int, repeats: Repeats = NOTHING_KNOWN) -> Inquiry:
+        """Ask the quick members. ``repeats``: earlier runs of the very kernel."""
         taught = self._taught
         if taught is None:
             self.learn()
             taught = self._taught
             assert taught is not None  # noqa: S101 - learn makes it
-        known = taught.history.attach(request)
-        wanted = list(self._slow if slow is None else slow)
-        given: dict[str, Forecast | Abstention] = {}
-        for member in (*taught.members, *(self._slow[name] for name in wanted if name in self._slow)):
-            if member.name in self._slow and should_stop():
-                given[member.name] = Abstention(
-                    AbstentionReason.CANCELLED, "Nobody waits for it any more.", member.name, member.version
-                )
-                continue
-            given[member.name] = self._asked(member, known)
-        members = [*taught.members, *self._slow.values()]
-        ensemble = EnsembleForecaster(members)
-        ensemble.use_weights(
-            [taught.weights.of.get(member.name, 0.0) for member in members], taught.weights.learned_from
-        )
-        missing = "It was not asked."
-        parts = [
-            given.get(item.name) or Abstention(AbstentionReason.UNAVAILABLE, missing, item.name, "")
-            for item in members
-        ]
-        given[SHOWN] = with_repeats(ensemble.combine(parts), repeats)
-        family = request.task.family
-        return {name: _calibrated(item, taught, device, family) for name, item in given.items()}
+        return Inquiry(taught, dict(self._slow), request, device_id, repeats)
+
+    def ask_slow(
+        self,
+        inquiry: Inquiry,
+        names: Sequence[str],
+        should_stop: Callable[[], bool] = lambda: False,
+    ) -> None:
+        """Ask these slow members too; how fast they were for the length of the text is remembered."""
+        for name, seconds in inquiry.ask_slow(names, should_stop).items():
+            self._pace[name] = (
+                seconds / max(inquiry.characters, _SHORT),
+                time.monotonic() + max(_PACE_HOLDS, _PACE_HOLDS_TIMES * seconds),
+            )
 
     def worth_waiting_for(self, names: Sequence[str], characters: int) -> list[str]:
         """Those of the slow members that carry weight enough to be asked about a text of so many characters
@@ -183,34 +150,3 @@ class Desk:
         """Seconds; 0 where nothing is known, so that it is tried."""
         pace, until = self._pace.get(name, (0.0, 0.0))
         return pace * max(characters, _SHORT) if time.monotonic() < until else 0.0
-
-    def _asked(self, member: Forecaster, request: ForecastRequest) -> Forecast | Abstention:
-        if member.name == "local":
-            # Each neighbour is a source to read: seconds more on a CPU, for a model too small to use them.
-            request = replace(request, neighbours=())
-        begun = time.perf_counter()
-        try:
-            (answer,) = member.forecast([request])
-        except Exception as error:  # noqa: BLE001 forecasters are many
-            # A forecaster must not raise; one that does must not take the others' answers with it. What it
-            # says may quote a text that somebody is typing.
-            logger.error("forecaster %s failed: %s", member.name, place_of(error))  # noqa: TRY400
-            message = "The forecaster failed; the operator finds the reason in the log."
-            answer = Abstention(AbstentionReason.UNAVAILABLE, message, member.name, member.version)
-        seconds = time.perf_counter() - begun
-        if member.name in self._slow:
-            self._pace[member.name] = (
-                seconds / max(len(request.kernel.source), _SHORT),
-                time.monotonic() + max(_PACE_HOLDS, _PACE_HOLDS_TIMES * seconds),
-            )
-        return with_latency(answer, seconds)
-
-
-def _calibrated(answer: Forecast | Abstention, taught: Taught, device: Device, family: str) -> Given:
-    if isinstance(answer, Abstention):
-        return Given(answer)
-    recipe = recipe_of(answer.forecaster, answer.version)
-    row = taught.calibrations.get(Place(answer.forecaster, recipe, device.pk, family))
-    if row is None:
-        return Given(answer, answer.probabilities)
-    return Given(recalibrated(answer, row), answer.probabilities, row)

@@ -9,6 +9,7 @@ from django.utils import timezone
 from runners.models import Device, Evaluation, SpecDocument
 from surrogate.contract.forecast import AbstentionReason
 from surrogate.policy import Action
+from surrogate.risk import RiskThreshold, Scope, least_cases
 
 
 class ForecasterVersion(models.Model):
@@ -96,6 +97,64 @@ class CalibrationVersion(models.Model):
         return self.version
 
 
+class GuaranteeVersion(models.Model):
+    """What a forecaster's record in one place lets be promised of skips on its word. Never changed.
+
+    With confidence 1 − ``delta``, at most ``risk`` of the kernels that it gives at least the probability
+    ``score`` not to beat the incumbent do beat it: new kernels of the task on the device, as unlike each
+    other as the held-out ``cases`` are. Without a ``score`` nothing can be promised.
+    """
+
+    name = models.CharField(max_length=40)
+    recipe = models.CharField(max_length=300)
+    device = models.ForeignKey(Device, on_delete=models.CASCADE, related_name="guarantees")
+    family = models.CharField(max_length=64)
+    outcomes = models.PositiveIntegerField()  # known when it was computed
+    cases = models.PositiveIntegerField()  # of them unlike each other, and forecast to be slower
+    risk = models.FloatField()
+    delta = models.FloatField()
+    score = models.FloatField(null=True, blank=True)
+    bound = models.FloatField(null=True, blank=True)  # upper confidence bound of the risk, at the threshold
+    covered = models.PositiveIntegerField(default=0)  # cases above the threshold
+    errors = models.PositiveIntegerField(default=0)  # of them beat the incumbent
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        indexes = [
+            models.Index(
+                fields=["name", "recipe", "device", "family", "-created_at"], name="guarantee_newest"
+            )
+        ]
+        constraints = [
+            models.CheckConstraint(
+                name="guarantee_whole_or_none",
+                condition=Q(score__isnull=True, bound__isnull=True, covered=0, errors=0)
+                | Q(score__isnull=False, bound__isnull=False, covered__gt=0, covered__lte=F("cases")),
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name} on {self.family}, {self.cases} cases"
+
+    def threshold(self) -> RiskThreshold | None:
+        """None where nothing can be promised."""
+        if self.score is None or self.bound is None:
+            return None
+        scope = Scope(self.name, self.recipe, self.device.slug, self.family)
+        counts = (self.cases, self.covered, self.errors)
+        return RiskThreshold(self.score, self.risk, self.delta, self.bound, *counts, scope)
+
+    @property
+    def doubt(self) -> str:
+        """Why nothing can be promised, one sentence; empty where something is."""
+        if self.score is not None:
+            return ""
+        needed = least_cases(self.risk, self.delta)
+        if self.cases < needed:
+            return f"Only {self.cases} unlike kernels forecast to lose were judged; it takes {needed}."
+        return f"Too many of {self.cases} judged kernels beat the incumbent against the forecast."
+
+
 class Forecast(models.Model):
     """What one forecaster said to a question, or why it said nothing. Never changed.
 
@@ -114,6 +173,8 @@ class Forecast(models.Model):
     p_correct = models.FloatField(null=True, blank=True)
     confidence = models.FloatField(null=True, blank=True)
     calibration = models.ForeignKey(CalibrationVersion, on_delete=models.SET_NULL, null=True, blank=True)
+    #: Only where ``action`` is a skip, or the audit of one, that it covers.
+    guarantee = models.ForeignKey(GuaranteeVersion, on_delete=models.SET_NULL, null=True, blank=True)
     abstention = models.CharField(
         max_length=16, blank=True, default="", choices=[(item, item) for item in AbstentionReason]
     )

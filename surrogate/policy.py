@@ -15,6 +15,8 @@ from surrogate.contract import bins
 from surrogate.contract.forecast import Abstention, Forecast
 from surrogate.risk import RiskThreshold, Scope
 
+TOO_FEW = "Too few outcomes for a guaranteed threshold."
+
 
 class Action(StrEnum):
     SKIP = "skip"
@@ -55,17 +57,20 @@ class Situation:
     remaining_seconds: float
     scope: Scope
     threshold: RiskThreshold | None = None
+    no_threshold: str = TOO_FEW  # why there is none
 
 
 @dataclass(frozen=True)
 class Decision:
-    """``guarantee`` says what is promised of a skip; ``gain_per_second`` (octaves) orders a queue."""
+    """``guarantee`` says what is promised of a skip, or why nothing; ``gain_per_second`` (octaves) orders a
+    queue."""
 
     action: Action
     reason: str
     p_better: float | None
     gain_per_second: float
     guarantee: str = ""
+    is_guaranteed: bool = False  # it is a skip, or the audit of one, that the guarantee covers
 
 
 def skip_score(forecast: Forecast, incumbent: float) -> float:
@@ -95,11 +100,12 @@ def decide(forecast: Forecast | Abstention, situation: Situation, rules: Rules, 
         return Decision(Action.DEFER, f"There is no forecast: {forecast.message}", None, 0.0)
     p_better = forecast.p_faster_than(situation.incumbent)
     gain = expected_gain(forecast, situation.incumbent) / max(situation.device_seconds, 1e-9)
-    reason, guarantee = _why_skip(forecast, situation, rules)
+    reason, guarantee, is_guaranteed = _why_skip(forecast, situation, rules)
     if reason:
-        if draw < rules.audit_rate:
-            return Decision(Action.AUDIT, f"Drawn for an audit. {reason}", p_better, gain, guarantee)
-        return Decision(Action.SKIP, reason, p_better, gain, guarantee)
+        is_audit = draw < rules.audit_rate
+        said = f"Drawn for an audit. {reason}" if is_audit else reason
+        action = Action.AUDIT if is_audit else Action.SKIP
+        return Decision(action, said, p_better, gain, guarantee, is_guaranteed)
     if p_better >= rules.likely:
         return Decision(
             Action.MEASURE, f"Beats the incumbent with probability {p_better:.0%}.", p_better, gain, guarantee
@@ -121,12 +127,13 @@ def order(decisions: list[Decision]) -> list[int]:
     )
 
 
-def _why_skip(forecast: Forecast, situation: Situation, rules: Rules) -> tuple[str, str]:
-    """(reason to skip or nothing, what is promised of it)."""
+def _why_skip(forecast: Forecast, situation: Situation, rules: Rules) -> tuple[str, str, bool]:
+    """(reason to skip or nothing, what is promised of it, whether that is a guarantee)."""
     threshold = situation.threshold
-    doubt = threshold.doubt(situation.scope) if threshold else "Too few outcomes for a guaranteed threshold."
+    doubt = threshold.doubt(situation.scope) if threshold else situation.no_threshold
     score = skip_score(forecast, situation.incumbent)
-    if threshold and not doubt:
+    holds = threshold is not None and not doubt
+    if threshold is not None and holds:
         guarantee = (
             f"At most {threshold.risk:.0%} of skipped kernels beat the incumbent, with "
             f"{1 - threshold.delta:.0%} confidence, for new kernels like the {threshold.cases} held out."
@@ -135,7 +142,8 @@ def _why_skip(forecast: Forecast, situation: Situation, rules: Rules) -> tuple[s
     else:
         guarantee, needed = f"No guarantee. {doubt}", 1 - rules.unguaranteed_skip
     if score >= needed:
-        return f"Beats the incumbent with probability {1 - score:.1%} only.", guarantee
+        return f"Beats the incumbent with probability {1 - score:.1%} only.", guarantee, holds
     if forecast.p_correct is not None and forecast.p_correct < rules.least_p_correct:
-        return f"Correct with probability {forecast.p_correct:.0%} only.", "No guarantee covers correctness."
-    return "", guarantee
+        reason = f"Correct with probability {forecast.p_correct:.0%} only."
+        return reason, "No guarantee covers correctness.", False
+    return "", guarantee, False

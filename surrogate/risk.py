@@ -97,7 +97,7 @@ def guaranteed_threshold(
     failures = [0]
     for index in order:
         failures.append(failures[-1] + bool(wrong[index]))
-    part = delta / (math.ceil(math.log2(len(ends))) + 1)
+    part = _part(delta, len(ends))
     # Fewer cases than this cannot prove the promise even without an error. Depends on counts alone.
     low = next((place for place, end in enumerate(ends) if clopper_pearson_upper(0, end, part) <= risk), None)
     if low is None:
@@ -117,12 +117,26 @@ def guaranteed_threshold(
     return best
 
 
+def least_cases(risk: float, delta: float = 0.1) -> int:
+    """The fewest held-out cases with which ``guaranteed_threshold`` finds one, were none of them wrong and
+    all scores different."""
+    cases = 1
+    while clopper_pearson_upper(0, cases, _part(delta, cases)) > risk:
+        cases += 1
+    return cases
+
+
 def one_per_group(groups: Sequence[Hashable], random: Random) -> list[int]:
     """One index of each group, drawn at random: cases of one task are not independent of each other."""
     members: dict[Hashable, list[int]] = defaultdict(list)
     for index, group in enumerate(groups):
         members[group].append(index)
     return [random.choice(indices) for indices in members.values()]
+
+
+def _part(delta: float, thresholds: int) -> float:
+    """The share of ``delta`` of one bound: a binary search over thresholds looks at so many at most."""
+    return delta / (math.ceil(math.log2(thresholds)) + 1)
 
 
 def _binomial_cdf(errors: int, cases: int, rate: float) -> float:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from surrogate.contract.forecast import Abstention, AbstentionReason, Forecast
 from surrogate.forecasters.ensemble import learn_weights
-from surrogate.services.calibrations import judged
+from surrogate.services.places import judged
 
 #: Forecasts looked at, newest first.
 _MOST = 2000

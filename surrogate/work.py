@@ -15,12 +15,13 @@ from runners.models import Device, Evaluation, EvaluationStatus, SpecDocument
 from runners.services.evaluations import note_change
 from surrogate import live
 from surrogate.contract.forecast import Abstention, AbstentionReason
-from surrogate.desk import SHOWN, Desk
+from surrogate.desk import Desk
 from surrogate.failures import place_of
+from surrogate.inquiry import SHOWN
 from surrogate.models import Anchor, Question
 from surrogate.requests import request_for, stored_spec
 from surrogate.selectors.repeats import repeats_of
-from surrogate.services import answers, bell, calibrations, outcomes, questions
+from surrogate.services import answers, bell, calibrations, guarantees, outcomes, places, questions
 from surrogate.services.anchors import current_anchor
 from surrogate.services.answers import Given
 
@@ -64,7 +65,9 @@ def _look(desk: Desk) -> None:
         return
     outcomes.record_missing()
     if desk.learn():
-        calibrations.refit_due()
+        records = places.records()
+        calibrations.refit_due(records)
+        guarantees.refit_due(records)
 
 
 def answer_question(desk: Desk, question: Question) -> None:
@@ -98,14 +101,12 @@ def _answers(desk: Desk, evaluation: Evaluation, anchor: Anchor) -> tuple[dict[s
         )
         kernel = evaluation.kernel
         repeats = repeats_of(language=kernel.language, source=kernel.source, anchor=anchor)
-        quick = desk.answers(request, evaluation.device, slow=[], repeats=repeats)
-        made_at = timezone.now()
+        inquiry = desk.inquire(request, evaluation.device_id, repeats)
+        quick, made_at = inquiry.answers(), timezone.now()
         if not desk.slow_names:
             return quick, made_at
-        full = desk.answers(
-            request, evaluation.device, should_stop=lambda: is_measured(evaluation), repeats=repeats
-        )
-        return (quick, made_at) if is_measured(evaluation) else (full, timezone.now())
+        desk.ask_slow(inquiry, desk.slow_names, lambda: is_measured(evaluation))
+        return (quick, made_at) if is_measured(evaluation) else (inquiry.answers(), timezone.now())
     except (OperationalError, InterfaceError):
         raise  # the database is away; the question waits
     except Exception:
@@ -162,14 +163,14 @@ def _answer_draft(
     request = request_for(language=language, source=source, spec=contract, device=device, anchor=anchor)
     slow = desk.worth_waiting_for(["local"], len(source))  # not those that cost money
     repeats = repeats_of(language=language, source=source, anchor=anchor)
-    quick = desk.answers(request, device, slow=[], repeats=repeats)[SHOWN]
-    _reply(channel, number, quick, anchor, not slow)
+    inquiry = desk.inquire(request, device_id, repeats)
+    _reply(channel, number, inquiry.answers()[SHOWN], anchor, not slow)
     if slow and _wait_for_turn(is_stale):
         try:
-            full = desk.answers(request, device, slow=slow, should_stop=is_stale, repeats=repeats)[SHOWN]
+            desk.ask_slow(inquiry, slow, is_stale)
         finally:
             _refining.release()
-        _reply(channel, number, full, anchor, True)
+        _reply(channel, number, inquiry.answers()[SHOWN], anchor, True)
 
 
 def _wait_for_turn(is_stale: Callable[[], bool]) -> bool:

@@ -88,4 +88,12 @@ def _view(row: Forecast, measured: float | None = None) -> ForecastView:
     if incumbent is not None and incumbent < anchor.seconds:
         against.append(Rival("the first on the board then", incumbent))
     outcomes = row.calibration.outcomes if row.calibration is not None else None
-    return view_of(forecast, anchor.seconds, against, measured=measured, outcomes=outcomes, action=row.action)
+    return view_of(
+        forecast,
+        anchor.seconds,
+        against,
+        measured=measured,
+        outcomes=outcomes,
+        action=row.action,
+        threshold=row.guarantee.threshold() if row.guarantee is not None else None,
+    )

@@ -20,7 +20,9 @@ from surrogate.contract.forecast import AbstentionReason
 from surrogate.quality import FEWEST, WINDOW, Quality
 from surrogate.selectors import record
 from surrogate.selectors.record import Row
+from surrogate.services.guarantees import DELTA, RISK
 from surrogate.services.spending import today
+from surrogate.standing import standings
 
 #: Rows of the table beside the scatter; the chart holds all.
 _MOST_LISTED = 100
@@ -90,6 +92,8 @@ def device(request: HttpRequest, slug: str) -> HttpResponse:
     reliability = quality.reliability_points(judged)
     risk = quality.risk_points(judged)
     ordering = quality.ordering_over_time(judged)
+    calibrations = record.calibrations(found)
+    families = record.families(row.spec for row in judged)
     context = {
         "device": found,
         "devices": devices,
@@ -97,7 +101,10 @@ def device(request: HttpRequest, slug: str) -> HttpResponse:
         "headline": quality.quality(shown) if shown else None,
         "abstentions": _abstentions(shown),
         "forecasters": quality.qualities(rows),
-        "calibrations": record.calibrations(found),
+        "calibrations": calibrations,
+        "standings": standings(judged, families, calibrations, record.guarantees(found)),
+        "risk_promised": RISK,
+        "confidence_promised": 1 - DELTA,
         "spend": record.spent_on(today()),
         "points": points[:_MOST_LISTED],
         "hidden_points": len(judged[:_MOST_POINTS]) - len(points),

@@ -64,6 +64,15 @@ def similarities(one: KernelText, others: Sequence[KernelText]) -> Floats:
     return likeness
 
 
+def unlike_each_other(kernels: Sequence[KernelText]) -> list[int]:
+    """Indices of kernels of which none is a near duplicate of an earlier one of them; the first always is."""
+    chosen: list[int] = []
+    for index, kernel in enumerate(kernels):
+        if not (similarities(kernel, [kernels[item] for item in chosen]) >= NEAR_DUPLICATE).any():
+            chosen.append(index)
+    return chosen
+
+
 def _settings(one: KernelText, other: KernelText) -> float:
     """exp(−½ · distance), where doubling one setting or changing one word is a distance of 1."""
     distance = 0.0

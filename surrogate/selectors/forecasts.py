@@ -10,7 +10,7 @@ from surrogate.models import Forecast
 def shown_forecasts(evaluations: Iterable[UUID]) -> dict[UUID, Forecast]:
     """The forecast that people are shown, by evaluation, with question, anchor and outcome. One query."""
     rows = Forecast.objects.filter(is_shown=True, question__evaluation__in=list(evaluations)).select_related(
-        "question__anchor", "forecaster", "calibration"
+        "question__anchor", "forecaster", "calibration", "guarantee__device"
     )
     return {row.question.evaluation_id: row for row in rows}
 

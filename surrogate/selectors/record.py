@@ -1,5 +1,6 @@
 """The record of a device: what was forecast there, and what then was measured."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
@@ -8,8 +9,8 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 
-from runners.models import Device
-from surrogate.models import CalibrationVersion, Forecast, SpendDay
+from runners.models import Device, SpecDocument
+from surrogate.models import CalibrationVersion, Forecast, GuaranteeVersion, SpendDay
 
 #: Forecasts that pages look at, newest first.
 MOST = 3000
@@ -87,6 +88,19 @@ def calibrations(device: Device) -> list[CalibrationVersion]:
     scope = ("family", "name", "recipe")
     rows = CalibrationVersion.objects.filter(device=device).order_by(*scope, "-created_at", "-pk")
     return list(rows.distinct(*scope)[:50])
+
+
+def guarantees(device: Device) -> list[GuaranteeVersion]:
+    """The newest per task family and forecaster. One query."""
+    scope = ("family", "name", "recipe")
+    rows = GuaranteeVersion.objects.filter(device=device).order_by(*scope, "-created_at", "-pk")
+    return list(rows.distinct(*scope))
+
+
+def families(specs: Iterable[str]) -> dict[str, str]:
+    """Task version to task. One query."""
+    rows = SpecDocument.objects.filter(pk__in=set(specs)).values_list("pk", "document__slug")
+    return dict(rows)
 
 
 def spent_on(day: date) -> SpendDay | None:

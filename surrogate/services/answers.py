@@ -10,11 +10,12 @@ from django.utils import timezone
 
 from runners.models import Evaluation
 from surrogate.contract.forecast import Abstention, AbstentionReason, Forecast
-from surrogate.models import Anchor, CalibrationVersion, Question
+from surrogate.models import Anchor, CalibrationVersion, GuaranteeVersion, Question
 from surrogate.models import Forecast as ForecastRow
-from surrogate.policy import Decision, Rules, Situation, decide
+from surrogate.policy import TOO_FEW, Decision, Rules, Situation, decide
+from surrogate.requests import stored_spec
 from surrogate.risk import Scope
-from surrogate.services.versions import stored_version
+from surrogate.services.versions import recipe_of, stored_version
 from surrogate.signals import forecast_answered
 
 #: A submission is measured whatever is forecast, so every skip is an audit.
@@ -24,11 +25,13 @@ TOO_LATE = "The measurement came before the forecast."
 
 @dataclass(frozen=True)
 class Given:
-    """One forecaster's answer. ``stated`` are its masses before recalibration."""
+    """One forecaster's answer. ``stated`` are its masses before recalibration; ``guarantee`` is what its
+    record lets be promised of skips on its word."""
 
     answer: Forecast | Abstention
     stated: Sequence[float] | None = None
     calibration: CalibrationVersion | None = None
+    guarantee: GuaranteeVersion | None = None
 
 
 def close(
@@ -89,18 +92,37 @@ def _store(
         row.mean, (row.low, row.high) = answer.mean, answer.interval()
         row.p_correct, row.confidence = answer.p_correct, answer.confidence
     if is_shown and anchor is not None:
-        decision = decision_on(answer, question, anchor)
+        decision = decision_on(answer, question, anchor, given.guarantee)
         row.action, row.action_reason = decision.action, decision.reason[:300]
+        if decision.is_guaranteed:
+            row.guarantee = given.guarantee
     row.save(force_insert=True)
 
 
-def decision_on(answer: Forecast | Abstention, question: Question, anchor: Anchor) -> Decision:
+def decision_on(
+    answer: Forecast | Abstention,
+    question: Question,
+    anchor: Anchor,
+    guarantee: GuaranteeVersion | None = None,
+) -> Decision:
     """What the policy says of a submission's kernel."""
-    incumbent = anchor.seconds / (question.incumbent_seconds or anchor.seconds)
     evaluation = question.evaluation
-    scope = Scope(answer.forecaster, answer.version, evaluation.device.slug, evaluation.spec_id)
-    situation = Situation(incumbent, device_seconds=0.0, remaining_seconds=0.0, scope=scope)
+    family = stored_spec(evaluation.spec_id).slug
+    recipe = recipe_of(answer.forecaster, answer.version)
+    situation = Situation(
+        incumbent_ratio(question, anchor),
+        device_seconds=0.0,
+        remaining_seconds=0.0,
+        scope=Scope(answer.forecaster, recipe, evaluation.device.slug, family),
+        threshold=guarantee.threshold() if guarantee is not None else None,
+        no_threshold=guarantee.doubt if guarantee is not None else TOO_FEW,
+    )
     return decide(answer, situation, _RULES, draw=0.0)
+
+
+def incumbent_ratio(question: Question, anchor: Anchor) -> float:
+    """The speed-up over the anchor of the time to beat when the question was asked."""
+    return anchor.seconds / (question.incumbent_seconds or anchor.seconds)
 
 
 def abstained(name: str, version: str, reason: AbstentionReason, message: str) -> Given:

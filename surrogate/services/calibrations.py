@@ -1,18 +1,15 @@
 """Calibrations: learned from forecasts and their outcomes, one per forecaster, device and task family."""
 
-from collections import defaultdict
-from dataclasses import dataclass
+from collections.abc import Mapping
 
 import numpy as np
-from django.db.models import Count, QuerySet
 
 from runners.models import Device
 from surrogate.calibration import MINIMUM, Calibration, fit_masses
 from surrogate.contract.forecast import Forecast as ContractForecast
 from surrogate.metrics.forecast import forecast_metrics
-from surrogate.models import CalibrationVersion, Forecast
-from surrogate.requests import stored_spec
-from surrogate.risk import Scope
+from surrogate.models import CalibrationVersion
+from surrogate.services.places import Place, Record, judged_in
 
 #: New outcomes of a scope before its calibration is learned anew.
 EVERY = 10
@@ -20,48 +17,16 @@ EVERY = 10
 _MOST = 500
 
 
-@dataclass(frozen=True)
-class Place:
-    """Where a calibration holds."""
-
-    name: str
-    recipe: str
-    device_id: int
-    family: str
-
-
-def judged() -> QuerySet[Forecast]:
-    """Forecasts whose kernel was timed afterwards."""
-    return Forecast.objects.filter(
-        mean__isnull=False, question__evaluation__outcome__log2_ratio__isnull=False
-    ).order_by()
-
-
-def refit_due() -> int:
+def refit_due(records: Mapping[Place, Record]) -> int:
     """Learn the calibrations for which enough new outcomes came; returns how many."""
     newest = newest_calibrations()
-    specs: dict[Place, list[str]] = defaultdict(list)
-    counts: dict[Place, int] = defaultdict(int)
-    rows = judged().values(
-        "forecaster__name", "forecaster__recipe", "question__evaluation__device", "question__evaluation__spec"
-    )
-    for row in rows.annotate(number=Count("pk")):
-        spec = row["question__evaluation__spec"]
-        place = Place(
-            row["forecaster__name"],
-            row["forecaster__recipe"],
-            row["question__evaluation__device"],
-            stored_spec(spec).slug,
-        )
-        specs[place].append(spec)
-        counts[place] += row["number"]
-    due = [
-        place
-        for place, number in counts.items()
-        if number >= MINIMUM and number >= (newest[place].outcomes + EVERY if place in newest else 0)
-    ]
-    for place in due:
-        _refit(place, specs[place], counts[place])
+    due = {
+        place: record
+        for place, record in records.items()
+        if record.forecasts >= max(MINIMUM, newest[place].outcomes + EVERY if place in newest else 0)
+    }
+    for place, record in due.items():
+        _refit(place, record)
     return len(due)
 
 
@@ -78,29 +43,23 @@ def recalibrated(forecast: ContractForecast, row: CalibrationVersion) -> Contrac
     return forecast.recalibrated(tuple(masses.tolist()), row.version)
 
 
-def _refit(place: Place, specs: list[str], known: int) -> CalibrationVersion:
+def _refit(place: Place, record: Record) -> CalibrationVersion:
     rows = list(
-        judged()
-        .filter(
-            forecaster__name=place.name,
-            forecaster__recipe=place.recipe,
-            question__evaluation__device=place.device_id,
-            question__evaluation__spec__in=specs,
-        )
+        judged_in(place, record.specs)
         .order_by("-created_at", "-pk")
         .values_list("stated", "question__evaluation__outcome__log2_ratio")[:_MOST]
     )
     masses = np.array([stated for stated, _ in rows], dtype=np.float64)
     truths = np.array([truth for _, truth in rows], dtype=np.float64)
     device = Device.objects.only("slug").get(pk=place.device_id)
-    calibration = fit_masses(masses, truths, Scope(place.name, place.recipe, device.slug, place.family))
+    calibration = fit_masses(masses, truths, place.scope(device.slug))
     return CalibrationVersion.objects.create(
         name=place.name,
         recipe=place.recipe,
         device_id=place.device_id,
         family=place.family,
         version=calibration.version,
-        outcomes=known,
+        outcomes=record.forecasts,
         document=calibration.to_document(),
         metrics={
             "stated": forecast_metrics(masses.tolist(), truths.tolist()),

@@ -11,8 +11,9 @@ from leaderboard.services import baselines
 from runners.models import Device, Runner
 from surrogate.contract import bins
 from surrogate.contract.forecast import AbstentionReason
-from surrogate.desk import SHOWN, Desk
+from surrogate.desk import Desk
 from surrogate.forecasters.anthropic import AnthropicForecaster
+from surrogate.inquiry import SHOWN
 from surrogate.llm.config import Config
 from surrogate.models import Forecast, SpendDay
 from surrogate.services.spending import DatabaseLedger

@@ -1,68 +1,32 @@
 """Calibrations and weights, learned from stored forecasts and their outcomes."""
 
-from random import Random
-
 import pytest
 from django.contrib.auth.models import User
-from django.utils import timezone
 
 from leaderboard.models import Submission
-from runners.contract.vocabulary import Language, Mode
-from runners.models import Device, Evaluation, EvaluationStatus, Lane
-from runners.services.kernels import store_kernel
+from runners.models import Device
 from surrogate.calibration import MINIMUM
 from surrogate.contract import bins
 from surrogate.contract.forecast import Forecast as ContractForecast
-from surrogate.desk import SHOWN, Desk
-from surrogate.models import Anchor, CalibrationVersion, Forecast, Outcome, Question
-from surrogate.services import answers, calibrations
-from surrogate.services.answers import Given
+from surrogate.desk import Desk
+from surrogate.inquiry import SHOWN
+from surrogate.models import Anchor, CalibrationVersion, Forecast
+from surrogate.services import calibrations, places
 from surrogate.services.calibrations import EVERY
 from surrogate.services.versions import recipe_of
 from surrogate.weights import weights_of
-
-
-def judge(anchor: Anchor, count: int, *, seed: int = 0, version: str = "1") -> None:
-    """Forecasts of a member that knows and of one that does not, both too sure by half, with outcomes."""
-    draw = Random(seed)
-    for number in range(count):
-        evaluation = Evaluation.objects.create(
-            kernel=store_kernel(language=Language.PYTHON, source=f"# {seed} {number}"),
-            spec=anchor.spec,
-            device=anchor.device,
-            mode=Mode.RANKED,
-            queue=anchor.device.slug,
-            lane=Lane.PERSON,
-        )
-        question = Question.objects.create(evaluation=evaluation)
-        truth = draw.gauss(0, 1)
-        guesses = {"statistical": truth + draw.gauss(0, 0.4), "prior": draw.gauss(0, 1)}
-        given = {}
-        for name, guess in guesses.items():
-            forecast = ContractForecast.of(bins.normal(guess, 0.15), forecaster=name, version=version)
-            given[name] = Given(forecast, forecast.probabilities)
-        assert answers.close(question=question, answers=given, shown="statistical", anchor=anchor)
-        Evaluation.objects.filter(pk=evaluation.pk).update(
-            status=EvaluationStatus.FINISHED, verdict="passed", finished_at=timezone.now()
-        )
-        Outcome.objects.create(
-            evaluation=evaluation,
-            anchor=anchor,
-            is_correct=True,
-            seconds=anchor.seconds / 2**truth,
-            log2_ratio=truth,
-        )
+from tests.surrogate_live.judged import judge
 
 
 def test_too_few_outcomes_teach_nothing(anchor: Anchor) -> None:
     judge(anchor, MINIMUM - 1)
-    assert calibrations.refit_due() == 0
+    assert calibrations.refit_due(places.records()) == 0
 
 
 def test_an_overconfident_forecaster_is_corrected_and_versions_are_kept(anchor: Anchor) -> None:
     judge(anchor, MINIMUM)
-    assert calibrations.refit_due() == 2
-    assert calibrations.refit_due() == 0
+    assert calibrations.refit_due(places.records()) == 2
+    assert calibrations.refit_due(places.records()) == 0
     row = CalibrationVersion.objects.get(name="statistical")
     assert (row.family, row.device, row.outcomes) == ("double", anchor.device, MINIMUM)
     assert row.metrics["recalibrated"]["nll"] < row.metrics["stated"]["nll"]
@@ -71,17 +35,17 @@ def test_an_overconfident_forecaster_is_corrected_and_versions_are_kept(anchor: 
     assert corrected.confidence < sure.confidence
     assert corrected.calibration == row.version
     judge(anchor, EVERY, seed=1)
-    assert calibrations.refit_due() == 2
+    assert calibrations.refit_due(places.records()) == 2
     assert CalibrationVersion.objects.filter(name="statistical").count() == 2
     assert calibrations.newest_calibrations().keys() == {
-        calibrations.Place(name, "1", anchor.device_id, "double") for name in ("statistical", "prior")
+        places.Place(name, "1", anchor.device_id, "double") for name in ("statistical", "prior")
     }
 
 
 def test_a_recipe_keeps_its_record_when_it_is_taught_anew(anchor: Anchor) -> None:
     for number, version in enumerate(("1-aaaa", "1-bbbb")):
         judge(anchor, MINIMUM // 2, seed=number, version=version)
-    assert calibrations.refit_due() == 2
+    assert calibrations.refit_due(places.records()) == 2
 
 
 def test_weights_follow_those_who_knew(anchor: Anchor) -> None:
@@ -110,7 +74,7 @@ def test_a_calibrated_forecast_says_so_and_keeps_what_was_stated(
         source="def kernel(x):\n    return x * 2\n",
     )
     judge(anchor, MINIMUM, version="1-aa")
-    calibrations.refit_due()
+    calibrations.refit_due(places.records())
     desk.learn(anew=True)
     work_round(desk)
     submission = Submission.objects.get(user=owner)

@@ -13,15 +13,14 @@ from leaderboard.models import BoardState, Submission
 from leaderboard.services import submissions
 from runners.contract.vocabulary import Verdict
 from runners.models import Device, Runner
-from surrogate import desk as desk_module
 from surrogate.contract.forecast import AbstentionReason
 from surrogate.contract.forecast import Forecast as ContractForecast
-from surrogate.desk import QUICK, SHOWN, Desk
+from surrogate.desk import QUICK, Desk
+from surrogate.inquiry import SHOWN
 from surrogate.models import Anchor, Forecast, Outcome, Question
 from surrogate.services import outcomes, questions
 from surrogate.work import NO_ANCHOR, work_round
 from tests.leaderboard.conftest import finish_evaluation, result_document
-from tests.surrogate.factories import request
 
 Submit = Callable[..., Submission]
 Finish = Callable[..., Submission]
@@ -94,27 +93,6 @@ def test_what_comes_after_the_measurement_is_no_forecast(
     submission = finish(submit(owner))
     work_round(desk)
     assert shown(submission).abstention == AbstentionReason.TIMEOUT
-
-
-def test_a_slow_member_that_is_overtaken_does_not_cost_the_quick_ones_their_forecast(
-    submit: Submit, finish: Finish, owner: User, anchor: Anchor, desk: Desk
-) -> None:
-    class Overtaken:
-        name, version = "local", "slow"
-
-        def forecast(self, requests: object) -> list[ContractForecast]:
-            finish(submission)
-            return [ContractForecast.of((1.0,) * 14, forecaster=self.name, version=self.version)]
-
-    desk.add("local", Overtaken())
-    submission = submit(owner)
-    work_round(desk)
-    row = shown(submission)
-    submission.evaluation.refresh_from_db()
-    assert row.document is not None
-    assert submission.evaluation.finished_at is not None
-    assert row.created_at < submission.evaluation.finished_at
-    assert not Forecast.objects.filter(forecaster__name="local").exists()
 
 
 def test_a_question_is_answered_once(submit: Submit, owner: User, anchor: Anchor, desk: Desk) -> None:
@@ -204,40 +182,18 @@ def test_a_forecaster_that_raises_takes_nobody_with_it(
     assert broken.abstention == AbstentionReason.UNAVAILABLE
 
 
-def test_a_slow_member_is_asked_about_typed_text_only_where_it_will_answer_soon(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    class Slow:
-        name, version = "local", "slow"
-
-        def forecast(self, requests: object) -> list[ContractForecast]:
-            now["seconds"] += 2.0
-            return [ContractForecast.of((1.0,) * 14, forecaster=self.name, version=self.version)]
-
-    now = {"seconds": 100.0}
-    monkeypatch.setattr(desk_module.time, "perf_counter", lambda: now["seconds"])
-    monkeypatch.setattr(desk_module.time, "monotonic", lambda: now["seconds"])
-    desk.add("local", Slow())
-    assert desk.worth_waiting_for(["local"], 10_000) == ["local"]  # nothing known: it is tried
-    desk.answers(request(kernel="x" * 1000), Device(pk=1))
-    assert desk.worth_waiting_for(["local"], 1000) == ["local"]
-    assert desk.worth_waiting_for(["local"], 10_000) == []  # 20 s, as it goes
-    now["seconds"] += 16
-    assert desk.worth_waiting_for(["local"], 10_000) == ["local"]
-
-
 def test_a_question_that_cannot_be_answered_does_not_stop_the_others(
     submit: Submit, owner: User, anchor: Anchor, desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first, second = submit(owner), submit(owner, source="def kernel(x):\n    return x + x\n")
-    ask = desk.answers
+    ask = desk.inquire
 
-    def answers(request: Any, *rest: Any, **more: Any) -> Any:
+    def inquire(request: Any, *rest: Any, **more: Any) -> Any:
         if request.kernel.source == first.kernel.source:
             raise RecursionError("too deep")
         return ask(request, *rest, **more)
 
-    monkeypatch.setattr(desk, "answers", answers)
+    monkeypatch.setattr(desk, "inquire", inquire)
     work_round(desk)
     assert shown(first).abstention == AbstentionReason.UNAVAILABLE
     assert shown(second).document is not None

@@ -136,7 +136,7 @@ def test_numbers_of_the_record_are_those_of_the_rows_and_cost_a_fixed_number_of_
 ) -> None:
     with django_assert_num_queries(4):  # devices, forecasts, and the two for the state of the site
         overview = text_of(client, "/surrogate/")
-    with django_assert_num_queries(7):  # and submissions, calibrations, money
+    with django_assert_num_queries(9):  # and submissions, tasks, calibrations, guarantees, money
         client.get(f"/surrogate/{device.slug}/")
     shown = Forecast.objects.filter(is_shown=True).select_related("question__evaluation__outcome")
     errors = [abs(row.mean - row.question.evaluation.outcome.log2_ratio) for row in shown]
