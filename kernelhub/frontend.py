@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 #: Entry points below static/src; each becomes one file of the same name in static/dist/kernelhub.
-ENTRIES = ("theme.js", "site.js", "editor.js", "charts.js", "site.css")
+ENTRIES = ("theme.js", "site.js", "editor.js", "charts.js", "search.js", "site.css")
 _STAMP = "stamp.json"
 _LONGEST = 600  # seconds a step may take; a slow network is the usual reason
 

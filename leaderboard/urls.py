@@ -1,6 +1,6 @@
 """Addresses of the pages. The API has its own list in ``leaderboard.api.urls``."""
 
-from django.urls import path
+from django.urls import include, path
 
 from leaderboard.views import home, submissions, submit, surrogate, tasks, tokens
 
@@ -18,6 +18,7 @@ urlpatterns = [
     path(
         "submissions/<uuid:submission_id>/visibility/", submissions.visibility, name="submission-visibility"
     ),
+    path("searches/", include("leaderboard.search.pages.urls")),
     path("users/<str:username>/", home.user_page, name="user"),
     path("devices/", home.device_list, name="devices"),
     path("surrogate/", surrogate.overview, name="surrogate"),

@@ -53,7 +53,7 @@ class FrameConsumer(AsyncJsonWebsocketConsumer):  # type: ignore[misc]  # channe
         """The group to join; None when the visitor may not."""
         raise NotImplementedError
 
-    def current(self) -> "SubmissionFrame | BoardFrame | None":
+    def current(self) -> Any:
         """The frame that describes the state now; None when the visitor may not have it."""
         raise NotImplementedError
 

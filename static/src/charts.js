@@ -1,5 +1,6 @@
 // Charts. Each draws data that the page also holds as a table, and without this script only the table is there.
 import { Chart, Legend, LinearScale, LineController, LineElement, LogarithmicScale, PointElement, ScatterController, Tooltip } from "chart.js";
+import { colour } from "./colours.js";
 import { formatDate, formatDuration } from "./format.js";
 import { surrogateCharts } from "./surrogate-charts.js";
 
@@ -7,16 +8,6 @@ Chart.register(Legend, LinearScale, LineController, LineElement, LogarithmicScal
 
 const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
 const drawn = new Set();
-
-function colour(name) {
-  // The custom properties hold light-dark(), which only a computed colour resolves.
-  const probe = document.createElement("span");
-  probe.className = `colour-${name}`;
-  document.body.append(probe);
-  const value = getComputedStyle(probe).color;
-  probe.remove();
-  return value;
-}
 
 function drawAll() {
   for (const chart of drawn) chart.destroy();

@@ -9,6 +9,7 @@ from django.utils import timezone
 from leaderboard.models import TaskVersion
 from leaderboard.search.documents import plan_document
 from leaderboard.search.generators.template import Template, template_for
+from leaderboard.search.live import publish_visibility
 from leaderboard.search.llm.pens import Pen, pen_for
 from leaderboard.search.llm.setup import note_setup
 from leaderboard.search.models import RunStatus, SearchCandidate, SearchEvent, SearchRun, StopReason
@@ -209,6 +210,7 @@ def set_visibility(*, run: SearchRun, user: User, is_public: bool) -> None:
     """Let others watch the run and read its kernels, or no longer. Raises PermissionDenied."""
     require_owner(run, user)
     SearchRun.objects.filter(pk=run.pk).update(is_public=is_public)
+    transaction.on_commit(lambda: publish_visibility(run), robust=True)
 
 
 def cancel(*, run: SearchRun, user: User) -> bool:

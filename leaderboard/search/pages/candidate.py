@@ -1,0 +1,169 @@
+"""One candidate: where it comes from, what was said of it, and what it came to."""
+
+import difflib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from leaderboard.search.kinds import MEANINGS, kind_of
+from leaderboard.search.llm.stories import story_of
+from leaderboard.search.models import SearchCandidate, SearchRun
+from leaderboard.search.pages.shared import is_owner, visible
+from leaderboard.search.selectors.lineage import MOST_CHILDREN, Tree, changed, tree_of
+from leaderboard.search.selectors.records import Judged
+from leaderboard.search.selectors.starting import key_label
+from runners.contract.vocabulary import SUFFIXES, Language
+
+#: Lines of a source up to which a difference is worked out: the time grows with their square.
+_MOST_LINES = 4000
+#: Ancestors with which a candidate can be compared.
+_MOST_COMPARED = 8
+
+
+@dataclass(frozen=True)
+class DiffLine:
+    kind: str  # same, added, removed, gap
+    mark: str
+    text: str
+
+
+@require_safe
+def candidate(request: HttpRequest, run_id: UUID, number: int) -> HttpResponse:
+    run = visible(request, run_id)
+    found = _candidate(run, number)
+    ancestors = _ancestors(run, found)
+    other = _compared(request, ancestors)
+    evaluation = found.evaluation
+    result: dict[str, Any] = (evaluation.result if evaluation else None) or {}
+    # The raw report is kept for submissions only.
+    profile = {**(result.get("profile") or {}), "raw_bytes": 0} if result.get("profile") else None
+    judged = None
+    if found.forecast_seconds and found.forecast_spread is not None and found.seconds:
+        judged = Judged(
+            found.number, found.generation, found.action == "audit", found.forecast_seconds,
+            found.forecast_spread, found.seconds,
+        )  # fmt: skip
+    kind = kind_of(found.status, found.action)
+    context = {
+        "run": run,
+        "is_owner": is_owner(request, run),
+        "language": key_label(run.language),
+        "candidate": found,
+        "kind": kind,
+        "meaning": MEANINGS[kind],
+        "ancestors": ancestors,
+        "other": other,
+        "diff": diff(other.kernel.source, found.kernel.source) if other else [],
+        "changes": changed(other.parameters, found.parameters) if other else (),
+        "judged": judged,
+        "evaluation": evaluation,
+        "result": result,
+        "profile": profile,
+        "failed_case": _failed_case(result),
+        "story": story_of(run, found.digest) if run.generator == "llm" else None,
+        "speedup": run.starter_seconds / found.seconds if run.starter_seconds and found.seconds else None,
+    }
+    return render(request, "leaderboard/search/candidate.html", context)
+
+
+@require_safe
+def source(request: HttpRequest, run_id: UUID, number: int) -> HttpResponse:
+    """The source as a plain text file. Never as anything that a browser would run."""
+    found = _candidate(visible(request, run_id), number)
+    suffix = SUFFIXES[Language(found.kernel.language)][0]
+    return HttpResponse(
+        found.kernel.source.encode(),
+        content_type="text/plain; charset=utf-8",
+        headers={
+            "Content-Disposition": f'attachment; filename="search-{run_id}-{number}{suffix}"',
+            "X-Content-Type-Options": "nosniff",
+        },
+    )
+
+
+@require_safe
+def lineage(request: HttpRequest, run_id: UUID) -> HttpResponse:
+    """The path to the best kernel; what else was built on each of its kernels opens on demand."""
+    run = visible(request, run_id)
+    tree = tree_of(run)
+    path = tree.path()
+    context = {
+        "run": run,
+        # A kernel on the way opens where something else was built on it than the next one.
+        "path": [
+            (node, node.children if node.children > (place < len(path) - 1) else 0)
+            for place, node in enumerate(path)
+        ],
+        **_children(tree, None),
+    }
+    return render(request, "leaderboard/search/lineage.html", context)
+
+
+@require_safe
+def children(request: HttpRequest, run_id: UUID, number: int) -> HttpResponse:
+    """What was built on one kernel, for the tree to open; a page of its own without scripts."""
+    run = visible(request, run_id)
+    tree = tree_of(run)
+    if number not in tree.nodes:
+        raise Http404("There is no such kernel in this search's tree.")
+    context = {"run": run, "node": tree.nodes[number], **_children(tree, number)}
+    is_part = request.headers.get("HX-Request") == "true"
+    name = "_children" if is_part else "children"
+    return render(request, f"leaderboard/search/{name}.html", context)
+
+
+def diff(before: str, now: str) -> list[DiffLine]:
+    """Line by line with three lines around each change; nothing for equal or very long sources."""
+    old, new = before.splitlines(), now.splitlines()
+    if max(len(old), len(new)) > _MOST_LINES:
+        return []
+    kinds = {"+": "added", "-": "removed", " ": "same"}
+    found: list[DiffLine] = []
+    for line in difflib.unified_diff(old, new, lineterm="", n=3):
+        if line.startswith(("--- ", "+++ ")) and not found:
+            continue  # the two lines that would name files
+        if line.startswith("@@"):
+            found.append(DiffLine("gap", "", line.strip("@ ")))
+        elif line[:1] in kinds:
+            found.append(DiffLine(kinds[line[0]], line[0], line[1:]))
+    return found
+
+
+def _candidate(run: SearchRun, number: int) -> SearchCandidate:
+    if number >= 2**31:
+        raise Http404("There is no such candidate.")
+    try:
+        return run.candidates.select_related("kernel", "evaluation").get(number=number)
+    except SearchCandidate.DoesNotExist:
+        raise Http404("There is no such candidate.") from None
+
+
+def _ancestors(run: SearchRun, found: SearchCandidate) -> list[SearchCandidate]:
+    """Its parents in order, or else the starter: what it can be compared with."""
+    parents = [str(digest) for digest in found.parents[:_MOST_COMPARED]]
+    rows = run.candidates.select_related("kernel")
+    if parents:
+        by_digest = {row.digest: row for row in rows.filter(digest__in=parents)}
+        return [by_digest[digest] for digest in parents if digest in by_digest]
+    return list(rows.filter(number=0)) if found.number else []
+
+
+def _compared(request: HttpRequest, ancestors: Sequence[SearchCandidate]) -> SearchCandidate | None:
+    wanted = request.GET.get("against", "")
+    chosen = [row for row in ancestors if str(row.number) == wanted]
+    return next(iter(chosen or ancestors), None)
+
+
+def _children(tree: Tree, number: int | None) -> dict[str, Any]:
+    nodes = tree.children(number)
+    return {"nodes": nodes[:MOST_CHILDREN], "hidden": max(0, len(nodes) - MOST_CHILDREN)}
+
+
+def _failed_case(result: dict[str, Any]) -> dict[str, Any] | None:
+    cases = [*(result.get("tests") or ()), *(result.get("benchmarks") or ())]
+    return next((case for case in cases if case.get("status") in ("failed", "error")), None)

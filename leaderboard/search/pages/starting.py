@@ -1,0 +1,127 @@
+"""Starting a search: one address that shows the form and takes it."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib.auth.views import redirect_to_login
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods
+
+from leaderboard.models import Task, TaskVersion
+from leaderboard.search.pages.overview import ARMS
+from leaderboard.search.pages.shared import amount, person, whole
+from leaderboard.search.plan import Plan, Policy
+from leaderboard.search.selectors.starting import StartOptions, start_options
+from leaderboard.search.services import runs
+from leaderboard.search.services.runs import Limits, usual_multiple
+from leaderboard.selectors import tasks
+from leaderboard.services.errors import Refusal
+
+_USUAL = Limits()
+
+
+@dataclass(frozen=True)
+class Draft:
+    """What the form holds, as texts: what was typed stays when it is refused."""
+
+    generator: str
+    language: str = ""
+    policy: str = str(Policy.SURROGATE)
+    measurements: str = str(_USUAL.measurements)
+    device_seconds: str = f"{_USUAL.device_seconds:g}"
+    minutes: str = f"{_USUAL.wall_seconds / 60:g}"
+    tokens: str = "400000"
+    money: str = "0.50"
+    models: str = ""
+    verifiers: str = ""
+    seed: str = "0"
+    is_public: bool = False
+    enters_best: bool = True
+
+    @classmethod
+    def of(cls, form: QueryDict) -> "Draft":
+        texts = {
+            name: form.get(name, "").strip()[:400]
+            for name in cls.__annotations__
+            if not name.startswith(("is_", "en"))
+        }
+        return cls(
+            **texts, is_public=form.get("is_public") == "on", enters_best=form.get("enters_best") == "on"
+        )
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def new(request: HttpRequest) -> HttpResponse:
+    if request.method == "POST":
+        return _take(request)
+    version = _version(request.GET.get("task", ""))
+    options = start_options(person(request), version, request.GET.get("device", ""))
+    enabled = [choice.value for choice in options.generators if choice.enabled]
+    return _page(request, options, Draft(generator=enabled[0] if enabled else "template"))
+
+
+def _take(request: HttpRequest) -> HttpResponse:
+    user = person(request)
+    if user is None:
+        return redirect_to_login(request.get_full_path())
+    form, draft = request.POST, Draft.of(request.POST)
+    try:
+        asks = draft.generator == "llm"
+        run = runs.start(
+            user=user,
+            task_slug=form.get("task", ""),
+            device_slug=form.get("device", ""),
+            generator=draft.generator,
+            language=draft.language,
+            plan=_plan(draft),
+            limits=Limits(
+                measurements=whole(form, "measurements"),
+                device_seconds=amount(form, "device_seconds"),
+                wall_seconds=60 * amount(form, "minutes"),
+                tokens=whole(form, "tokens") if asks else 0,
+                money=amount(form, "money") if asks else 0.0,
+            ),
+            is_public=draft.is_public,
+            enters_best=draft.enters_best,
+            models=draft.models if asks else "",
+            verifiers=draft.verifiers if asks else "",
+        )
+    except Refusal as refusal:
+        options = start_options(user, _version(form.get("task", "")), form.get("device", ""))
+        return _page(request, options, draft, refusal)
+    return redirect("search", run.pk)
+
+
+def _plan(draft: Draft) -> Plan:
+    """Raises Refusal plan_wrong."""
+    if draft.policy not in list(Policy):
+        raise Refusal("plan_wrong", f"{draft.policy[:40]!r} is no arm of a search.")
+    seed = whole({"seed": draft.seed}, "seed", 2**31 - 1)
+    return Plan(Policy(draft.policy), seed, multiple=usual_multiple(draft.generator))
+
+
+def _page(
+    request: HttpRequest, options: StartOptions, draft: Draft, refusal: Refusal | None = None
+) -> HttpResponse:
+    context: dict[str, Any] = {
+        "options": options,
+        "task": options.version.task,
+        "draft": draft,
+        "arms": [(str(policy), *words) for policy, words in ARMS.items()],
+        "refusal": refusal,
+    }
+    return render(request, "leaderboard/search/new.html", context, status=422 if refusal else 200)
+
+
+def _version(slug: str) -> TaskVersion:
+    """The current version of a task, or of the first one that is open. Raises Http404."""
+    if not slug:
+        first = Task.objects.filter(versions__is_current=True, is_open=True).order_by("title").first()
+        if first is None:
+            raise Http404("No task is loaded yet.")
+        return tasks.current_version(first)
+    try:
+        return tasks.current_version(tasks.get_task(slug.replace("\0", "")))
+    except (Task.DoesNotExist, TaskVersion.DoesNotExist):
+        raise Http404(f"There is no task {slug[:80]!r}.") from None

@@ -1,0 +1,75 @@
+// Every candidate in the order of considering: shape and colour say what became of it. A click opens it.
+import { formatDuration } from "./format.js";
+
+const SHAPES = {
+  skipped: (c) => ({ pointStyle: "cross", borderColor: c.quiet, pointRadius: 3 }),
+  dropped: (c) => ({ pointStyle: "line", borderColor: c.quiet, pointRadius: 3 }),
+  deferred: (c) => ({ pointStyle: "triangle", borderColor: c.warn, backgroundColor: "transparent", pointRadius: 4 }),
+  failed: (c) => ({ pointStyle: "crossRot", borderColor: c.bad, borderWidth: 1.5, pointRadius: 4 }),
+  measuring: (c) => ({ pointStyle: "circle", borderColor: c.accent, backgroundColor: "transparent", borderWidth: 1.5, pointRadius: 4 }),
+  audited: (c) => ({ pointStyle: "rectRot", borderColor: c.text, backgroundColor: c.text, pointRadius: 4.5 }),
+  measured: (c) => ({ pointStyle: "circle", borderColor: c.accent, backgroundColor: c.accent, pointRadius: 3 }),
+};
+const NAMES = Object.keys(SHAPES);
+const isRound = (value) => [1, 2, 3, 5].includes(Number((value / 10 ** Math.floor(Math.log10(value))).toPrecision(3)));
+
+export function scatterChart(data, { colours, font }) {
+  const { quiet, line } = colours;
+  const chart = {
+    type: "scatter",
+    data: { datasets: NAMES.map((name, place) => ({ label: name, borderWidth: 1, hoverRadius: 6, order: NAMES.length - place, ...SHAPES[name](colours) })) },
+    options: {
+      animation: false,
+      parsing: false,
+      maintainAspectRatio: false,
+      onClick: (event, hit, { data: { datasets } }) => {
+        if (hit.length) location.assign(`${data.candidate}${datasets[hit[0].datasetIndex].data[hit[0].index].x}/`);
+      },
+      onHover: (event, hit) => event.native?.target.classList.toggle("points-at-link", hit.length > 0),
+      scales: {
+        x: { type: "linear", min: 0, grid: { display: false }, border: { color: line }, title: { display: true, text: "candidate, in the order of considering", color: quiet, font }, ticks: { color: quiet, font, maxTicksLimit: 8, maxRotation: 0, precision: 0 } },
+        y: { type: "logarithmic", grid: { color: line }, border: { display: false }, title: { display: true, text: "measured, or else forecast; failed ones on top", color: quiet, font },
+          ticks: { color: quiet, font, callback: (value) => (isRound(value) ? formatDuration(value) : "") } },
+      },
+      plugins: { legend: { display: false }, tooltip: { callbacks: { label: label } } },
+    },
+  };
+  fill(chart.data.datasets, chart.options.scales, data);
+  return chart;
+}
+
+export function updateScatter(chart, data) {
+  fill(chart.data.datasets, chart.options.scales, data);
+  chart.update("none");
+}
+
+function fill(datasets, scales, data) {
+  const kinds = Object.fromEntries(NAMES.map((name) => [name, []]));
+  let low = Infinity;
+  let high = 0;
+  const failed = [];
+  for (const [x, { kind, seconds, forecast }] of data.points) {
+    const name = data.kinds[kind];
+    const y = seconds ?? forecast;
+    if (name === "failed") failed.push({ x, y: 0, forecast });
+    else if (y !== null) {
+      kinds[name].push({ x, y, seconds, forecast });
+      low = Math.min(low, y);
+      high = Math.max(high, y);
+    }
+  }
+  if (!high) [low, high] = [1e-3, 1e-2];
+  for (const point of failed) point.y = high * 1.35; // a row of their own, above all times
+  kinds.failed = failed;
+  datasets.forEach((dataset) => { dataset.data = kinds[dataset.label]; });
+  scales.x.max = Math.max(data.highest, 1) * 1.01;
+  scales.y.min = low / 1.15;
+  scales.y.max = high * (failed.length ? 1.6 : 1.15);
+}
+
+function label({ raw, dataset }) {
+  const lines = [`candidate ${raw.x}: ${dataset.label}`];
+  if (raw.seconds) lines.push(`measured ${formatDuration(raw.seconds)}`);
+  if (raw.forecast) lines.push(`forecast ${formatDuration(Number(raw.forecast.toPrecision(2)))}`);
+  return lines;
+}
