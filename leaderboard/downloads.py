@@ -1,4 +1,4 @@
-"""Files that a submission's process wrote, handed on so that no browser opens them as part of the site."""
+"""Files that strangers' programs wrote, handed on so that no browser opens them as part of the site."""
 
 from django.http import HttpResponse
 
@@ -12,7 +12,11 @@ def trace_response(submission: Submission, content: bytes) -> HttpResponse:
     """A profiler's raw report, gzip."""
     profile = (submission.evaluation.result or {}).get("profile") or {}
     kind = profile.get("raw") if profile.get("raw") in _NAMES else _NAMES[0]
-    name = f"{submission.version.task.slug}-{submission.pk}-{kind}"
+    return gzip_response(content, f"{submission.version.task.slug}-{submission.pk}-{kind}")
+
+
+def gzip_response(content: bytes, name: str) -> HttpResponse:
+    """``name`` is the site's own: it goes into a header as it is."""
     return HttpResponse(
         content,
         content_type="application/gzip",

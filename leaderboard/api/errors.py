@@ -37,6 +37,7 @@ _STATUS = {
     "run_over": status.HTTP_409_CONFLICT,
     "run_going": status.HTTP_409_CONFLICT,
     "entered_before": status.HTTP_409_CONFLICT,
+    "pool_large": status.HTTP_409_CONFLICT,
     "nothing_found": status.HTTP_409_CONFLICT,
     "over_measurements": status.HTTP_429_TOO_MANY_REQUESTS,
     "over_money": status.HTTP_429_TOO_MANY_REQUESTS,

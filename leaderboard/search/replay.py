@@ -8,11 +8,16 @@ from threadpoolctl import threadpool_limits
 
 from leaderboard.search import loop
 from leaderboard.search.gaussian_outlook import GaussianOutlook
+from leaderboard.search.generators.base import Generator
 from leaderboard.search.generators.grid import Mix
+from leaderboard.search.generators.listed import ListedGenerator
 from leaderboard.search.generators.recorded import Pool, RecordedGenerator
 from leaderboard.search.grid import Settings
+from leaderboard.search.outlook import Outlook
 from leaderboard.search.plan import Plan
-from leaderboard.search.state import SearchState
+from leaderboard.search.recordings import Recording
+from leaderboard.search.state import Generation, SearchState
+from leaderboard.search.text_outlook import TextOutlook
 from surrogate.policy import Action
 
 
@@ -28,31 +33,44 @@ class Replayed:
 
 
 class Arena:
-    """One pool to search, with the other devices' pools as history."""
+    """One pool to search, with the other devices' pools as history. Recordings of runs have no history."""
 
-    def __init__(self, pool: Pool, others: Sequence[Pool], *, recall: bool = False) -> None:
+    def __init__(self, pool: Pool | Recording, others: Sequence[Pool] = (), *, recall: bool = False) -> None:
         self.pool = pool
-        self.outlook = GaussianOutlook(pool.grid, [other.seconds for other in others])
-        recalled = recall_order(others) if recall else []
-        self._generator = RecordedGenerator(pool, recalled=recalled)
-        self._alone = RecordedGenerator(pool, mix=Mix(random=1.0, recall=0.0))
+        self.outlook: Outlook
+        self._generator: Generator
+        self._alone: Generator
+        if isinstance(pool, Recording):
+            self.outlook = TextOutlook() if pool.grid is None else GaussianOutlook(pool.grid)
+            self._generator = ListedGenerator(pool)
+            self._alone = ListedGenerator(pool, independent=True)
+        else:
+            self.outlook = GaussianOutlook(pool.grid, [other.seconds for other in others])
+            recalled = recall_order(others) if recall else []
+            self._generator = RecordedGenerator(pool, recalled=recalled)
+            self._alone = RecordedGenerator(pool, mix=Mix(random=1.0, recall=0.0))
 
     def run(self, plan: Plan, measurements: int) -> Replayed:
         """A search of ``measurements``; a failed setting costs one like any other."""
         state = SearchState(plan.islands, plan.migrate_every)
+        if isinstance(self.pool, Recording) and self.pool.opening is not None:
+            self._measure(state, loop.opening(self.pool.opening))  # as the run did
         generator = self._generator if plan.policy != "random" else self._alone
         outlook = self.outlook if plan.policy.asks_surrogate else None
         with threadpool_limits(1):
             while len(state.outcomes) < measurements:
                 left = measurements - len(state.outcomes)
                 generation = loop.step(state, generator, outlook, plan, slots=left)
-                state.consider(generation)
+                self._measure(state, generation)
                 if not generation.chosen:
                     break
-                for digest in generation.chosen:
-                    seconds = self.pool.outcome(state.candidates[digest].proposal)
-                    state.measure(digest, None if seconds is None else log2(seconds))
         return self._summary(state)
+
+    def _measure(self, state: SearchState, generation: Generation) -> None:
+        state.consider(generation)
+        for digest in generation.chosen:
+            seconds = self.pool.outcome(state.candidates[digest].proposal)
+            state.measure(digest, None if seconds is None else log2(seconds))
 
     def _summary(self, state: SearchState) -> Replayed:
         measured = [self.pool.outcome(item) for item in state.kernels(state.outcomes)]

@@ -109,6 +109,10 @@ class Person:
         """The API's answer to a GET. Raises urllib.error.HTTPError."""
         return self._with_token(path, None)
 
+    def post(self, path: str, body: Any) -> Any:
+        """The API's answer to a POST of ``body`` as JSON. Raises urllib.error.HTTPError."""
+        return self._with_token(path, body)
+
     def submit(self, **values: Any) -> dict[str, Any]:
         """Enters a kernel; a refusal comes back as ``{"error": …}``."""
         try:

@@ -1,4 +1,9 @@
-"""``manage.py search_replay``: whole searches of recorded pools, policies compared at equal measurements."""
+"""``manage.py search_replay``: whole searches of recorded pools, policies compared at equal measurements.
+
+A pool is a tuning space whose every setting was measured, or what ``manage.py search_export`` writes of a
+run. Of a run only the measured candidates can be searched again: it is as biased as what chose them, so
+that policies are best compared on runs of the policy ``none``.
+"""
 
 import json
 import time
@@ -9,8 +14,9 @@ from typing import Any
 import numpy as np
 from django.core.management.base import BaseCommand, CommandError
 
-from leaderboard.search.generators.recorded import load_pool
+from leaderboard.search.generators.recorded import Pool, load_pool
 from leaderboard.search.plan import MOST_MULTIPLE, Plan, Policy
+from leaderboard.search.recordings import Recording, is_recording, load_recording
 from leaderboard.search.replay import Arena, Replayed
 from leaderboard.search.scoring import best_so_far, performance, random_baseline
 from surrogate.datasets.record import DatasetError
@@ -49,7 +55,9 @@ class Command(BaseCommand):
         if options["seeds"] < 1 or options["measurements"] < 1:
             raise CommandError("--seeds and --measurements must be at least 1")
         try:
-            pools = [load_pool(path) for path in options["pool"]]
+            pools = [
+                load_recording(path) if is_recording(path) else load_pool(path) for path in options["pool"]
+            ]
             arms = list(_arms(options))
         except (DatasetError, ValueError) as error:
             raise CommandError(str(error)) from error
@@ -57,12 +65,12 @@ class Command(BaseCommand):
         for pool in pools:
             if options["only"] and pool.device not in options["only"]:
                 continue
-            others = [] if options["no_history"] else [item for item in pools if item is not pool]
-            arena = Arena(pool, others, recall=options["recall"])
+            spaces = [item for item in pools if isinstance(item, Pool) and item is not pool]
+            arena = Arena(pool, [] if options["no_history"] else spaces, recall=options["recall"])
             for name, plan in arms:
                 found = _replay(arena, plan, options["measurements"], options["seeds"])
-                results.setdefault(pool.device, {})[name] = found
-                self.stderr.write(f"{pool.device} {name}: {_line(found)}")
+                results.setdefault(_name(pool), {})[name] = found
+                self.stderr.write(f"{_name(pool)} {name}: {_line(found)}")
         document = {
             "command": _command(options),
             "machine": machine(),
@@ -80,6 +88,10 @@ class Command(BaseCommand):
             for name, _ in arms:
                 mean = _mean([found[name] for found in results.values()])
                 self.stdout.write(f"{name}: {_line(mean)}")
+
+
+def _name(pool: Pool | Recording) -> str:
+    return f"{pool.device}, run {pool.about.get('run')}" if isinstance(pool, Recording) else pool.device
 
 
 def _arms(options: dict[str, Any]) -> list[tuple[str, Plan]]:
@@ -101,7 +113,7 @@ def _arms(options: dict[str, Any]) -> list[tuple[str, Plan]]:
 def _replay(arena: Arena, plan: Plan, measurements: int, seeds: int) -> dict[str, Any]:
     pool = arena.pool
     times = pool.times
-    failing = len(pool.seconds) - len(times)
+    failing = pool.size - len(times)
     baseline = random_baseline(times, failing, measurements)
     started = time.monotonic()
     runs = [arena.run(Plan(**{**vars(plan), "seed": seed}), measurements) for seed in range(seeds)]

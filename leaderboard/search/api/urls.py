@@ -14,6 +14,7 @@ urlpatterns = [
         views.SearchCandidateDetail.as_view(),
         name="search-candidate",
     ),
+    path("<uuid:run_id>/pool/", views.SearchPool.as_view(), name="search-pool"),
     path("<uuid:run_id>/pause/", views.SearchPause.as_view(), name="search-pause"),
     path("<uuid:run_id>/resume/", views.SearchResume.as_view(), name="search-resume"),
     path("<uuid:run_id>/cancel/", views.SearchCancel.as_view(), name="search-cancel"),

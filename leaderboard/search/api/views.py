@@ -4,7 +4,9 @@ from typing import Any
 from uuid import UUID
 
 from django.db.models import QuerySet
+from django.http import HttpResponse
 from django.urls import reverse
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.exceptions import ValidationError
 from rest_framework.generics import ListAPIView
@@ -17,13 +19,16 @@ from leaderboard.api.permissions import HasScope
 from leaderboard.api.serializers import Error
 from leaderboard.api.submission_serializers import VisibilityIn
 from leaderboard.api.views_base import ApiView, PersonalView, equal_to, parsed, reply, user_of
+from leaderboard.downloads import gzip_response
 from leaderboard.search.api import shapes
 from leaderboard.search.models import SearchRun
 from leaderboard.search.plan import Plan, Policy
+from leaderboard.search.selectors import recordings
 from leaderboard.search.selectors import runs as selectors
 from leaderboard.search.services import entering
 from leaderboard.search.services import runs as services
 from leaderboard.search.services.runs import Limits
+from leaderboard.services.errors import Refusal
 
 _FILTERS = {
     "task": "version__task__slug",
@@ -131,6 +136,21 @@ class SearchCandidateDetail(ApiView):
         run = selectors.get_visible(run_id, request.user)
         row = run.candidates.select_related("kernel", "evaluation").get(number=number)
         return reply(shapes.CandidateDetailOut(row))
+
+
+class SearchPool(ApiView):
+    @extend_schema(
+        operation_id="search_pool",
+        responses={(200, "application/gzip"): OpenApiTypes.BINARY, 404: Error, 409: Error},
+    )
+    def get(self, request: Request, run_id: UUID) -> HttpResponse:
+        """Every candidate with source and outcome, gzipped JSON lines that search_replay searches again."""
+        run = selectors.get_visible(run_id, request.user)
+        if recordings.is_large(run):
+            raise Refusal(
+                "pool_large", "The search is too large for a download; use manage.py search_export."
+            )
+        return gzip_response(recordings.packed(run), f"{run.version.task.slug}-{run.pk}.jsonl.gz")
 
 
 class SearchPause(PersonalView):

@@ -43,6 +43,10 @@ class Pool:
         """Of the settings that worked, fastest first."""
         return sorted(seconds for seconds in self.seconds.values() if seconds is not None)
 
+    @property
+    def size(self) -> int:
+        return len(self.seconds)
+
     def outcome(self, proposal: Proposal) -> float | None:
         return self.seconds[settings_of(proposal.kernel.parameters)]
 

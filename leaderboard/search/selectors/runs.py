@@ -22,6 +22,14 @@ def visible_runs(viewer: Viewer) -> QuerySet[SearchRun]:
     return runs.filter(Q(is_public=True) | Q(user_id=viewer.pk))
 
 
+def get_any(run_id: UUID | str) -> SearchRun:
+    """For commands of the operator, who may see all. Raises SearchRun.DoesNotExist."""
+    try:
+        return SearchRun.objects.select_related("user", "version__task", "device").get(pk=run_id)
+    except (ValidationError, ValueError):
+        raise SearchRun.DoesNotExist(f"{run_id!r} is no id of a search") from None
+
+
 def get_visible(run_id: UUID | str, viewer: Viewer) -> SearchRun:
     """Raises SearchRun.DoesNotExist when there is none or the viewer may not see it; both look the same."""
     try:
