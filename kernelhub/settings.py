@@ -247,6 +247,8 @@ if PRODUCTION and ALLOW_WEAK_SANDBOX:
 CATALOG_TASKS = env.words("KERNELHUB_TASKS")
 #: Whether runners measure the reference of each task when their queue is empty.
 MEASURE_BASELINES = env.flag("KERNELHUB_BASELINES", default=True)
+#: Whether a runner's first start on a device measures its ceilings; without them boards show no roofline.
+CALIBRATE = env.flag("KERNELHUB_CALIBRATE", default=True)
 #: Seconds that a runner waits for a quiet machine before it measures the ceilings of its device.
 CALIBRATION_PATIENCE = env.integer("KERNELHUB_CALIBRATION_PATIENCE", 60)
 LEASE_SECONDS = env.integer("KERNELHUB_LEASE_SECONDS", 30)

@@ -12,6 +12,11 @@ from runners.sandbox.probe import PROVED, Probe, probe
 from runners.supervisor.pool import WarmPool
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The longest first: with two test processes, one would else be alone with them at the end."""
+    items.sort(key=lambda item: item.get_closest_marker("whole_site") is None)
+
+
 @pytest.fixture(scope="session")
 def proved() -> Probe:
     """The machine's own sandbox. In CI a machine without one is a failure, elsewhere a reason to skip."""

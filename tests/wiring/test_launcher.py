@@ -24,6 +24,7 @@ def environment(folder: Path, port: int) -> dict[str, str]:
         "KERNELHUB_DATA": str(folder),
         "KERNELHUB_TASKS": "softmax",
         "KERNELHUB_BASELINES": "no",
+        "KERNELHUB_CALIBRATE": "no",
         "PORT": str(port),
     }
 
@@ -73,6 +74,7 @@ def test_addresses_may_come_from_files(tmp_path: Path) -> None:
     assert not (tmp_path / "data" / "postgres").exists()
 
 
+@pytest.mark.whole_site
 @pytest.mark.parametrize("goodbye", [signal.SIGTERM, signal.SIGHUP])
 def test_it_starts_refuses_a_second_and_leaves_nothing_behind(
     tmp_path: Path, goodbye: signal.Signals

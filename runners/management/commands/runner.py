@@ -42,7 +42,7 @@ class Command(BaseCommand):
             environment = calibration_environment(detected.facts)
             proved = probe()
             runner = devices.register_runner(device=device, tier=proved.tier, layers=proved.layers)
-            if devices.is_outdated(device=device, environment=environment):
+            if settings.CALIBRATE and devices.is_outdated(device=device, environment=environment):
                 # About a minute, in which people shall not read that the device is offline.
                 devices.note_measuring(device=device, runner=runner)
                 with beating(runner):
