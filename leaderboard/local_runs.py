@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
+
 from leaderboard.catalog.loader import CATALOG, CatalogError, CatalogTask, Fixture, load, load_all
 from leaderboard.services.errors import Refusal
 from leaderboard.services.sources import check_entry_point, read_language, read_source
@@ -68,11 +70,7 @@ def run_file(
     ceilings: Callable[[], Mapping[str, Any]] | None = None,
     on_event: OnEvent,
 ) -> ResultDocument:
-    """Evaluate the source in ``path``. Raises Refusal and UsageError before anything runs.
-
-    ``ceilings`` (see ``ceilings_for``) is asked once the source was read, as measuring takes a while.
-    Without it the result has no floors and no share of the roofline.
-    """
+    """Evaluate the source in ``path``; as ``run_source``. Raises Refusal and UsageError."""
     try:
         source = path.read_bytes()
     except OSError as error:
@@ -89,7 +87,7 @@ def run_file(
         data_dir=data_dir,
         required_tier=required_tier,
         on_event=on_event,
-        ceilings=ceilings() if ceilings else None,
+        ceilings=ceilings,
     )
 
 
@@ -104,9 +102,13 @@ def run_source(
     data_dir: Path,
     required_tier: str,
     on_event: OnEvent,
-    ceilings: Mapping[str, Any] | None = None,
+    ceilings: Callable[[], Mapping[str, Any]] | None = None,
 ) -> ResultDocument:
-    """Evaluate a source; ``name`` is for messages. Raises Refusal before anything runs."""
+    """Evaluate a source; ``name`` is for messages. Raises Refusal before anything runs.
+
+    ``ceilings`` (see ``ceilings_for``) is asked once nothing refuses the source, as measuring takes a while.
+    Without it the result has no floors and no share of the roofline.
+    """
     kind = DeviceKind(device.kind)
     if kind not in task.spec.device_kinds:
         raise Refusal("device_unknown", f"The task {task.slug} has no cases for {kind.upper()} devices.")
@@ -115,13 +117,14 @@ def run_source(
     if chosen not in LANGUAGES_OF[kind]:
         raise Refusal("language_not_on_device", f"{device.name} does not run {chosen}.")
     check_entry_point(text, chosen, task.spec)
+    measured = ceilings() if ceilings else {}
     job = Job(
         evaluation=f"{task.slug}/{name}",
         spec=task.spec,
         language=chosen,
         source=text,
         mode=mode,
-        target=DeviceTarget(kind, device.index, tuple(device.cores), device.facts, ceilings or {}),
+        target=DeviceTarget(kind, device.index, tuple(device.cores), device.facts, measured),
         data_dir=str(data_dir),
         required_tier=required_tier,
     )
@@ -131,9 +134,9 @@ def run_source(
 def ceilings_for(device: DetectedDevice, mode: Mode, data_dir: Path) -> Mapping[str, Any]:
     """The device's ceilings where ``mode`` times anything: measured once, then kept in ``data_dir``.
 
-    Raises UsageError.
+    Empty where the settings say that nothing is calibrated by itself. Raises UsageError.
     """
-    if mode in (Mode.CHECK, Mode.TEST):
+    if mode in (Mode.CHECK, Mode.TEST) or not settings.CALIBRATE:
         return {}
     target = DeviceTarget(DeviceKind(device.kind), device.index, tuple(device.cores), device.facts)
     try:

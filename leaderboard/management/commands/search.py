@@ -144,6 +144,7 @@ class Command(BaseCommand):
                 data_dir=settings.DATA_DIR / "engine",
                 required_tier=settings.REQUIRED_TIER if mode == Mode.RANKED else "T0",
                 on_event=lambda _event: None,
+                ceilings=lambda: local_runs.ceilings_for(device, mode, settings.DATA_DIR / "engine"),
             )
 
         return measure
