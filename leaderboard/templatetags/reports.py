@@ -12,6 +12,7 @@ from django.utils.safestring import SafeString, mark_safe
 from leaderboard.templatetags.formats import (
     ENORMOUS,
     NONE,
+    SPACE,
     bytesize,
     error_size,
     number,
@@ -26,6 +27,7 @@ register = template.Library()
 #: A place in a compiler's message; the submission's file is called kernel, whatever the language.
 _PLACE = re.compile(r"\b(kernel\.(?:cpp|cu|py)[:(]([1-9]\d{0,6})\b)")
 _OCCUPANCY = re.compile(r"occupancy_(\d+)")
+_MANY = 1e6  # times a limit; how many more says nothing
 _LABELS = {
     "registers": "Registers",
     "shared_bytes": "Shared memory",
@@ -77,6 +79,23 @@ def relative_error(test: Mapping[str, Any]) -> str:
     """The largest relative error of a case; where it says nothing and the case passed, what covers it."""
     size = error_size(largest(test["outputs"], "max_rel_error"))
     return "covered by atol" if test.get("status") == "passed" and size == ENORMOUS else size
+
+
+@register.filter
+def allowance_used(test: Mapping[str, Any]) -> str:
+    """How much of what a case allowed its largest error took; results from before it was told have none."""
+    if "allowance_used" not in test:
+        return NONE
+    used = number(test["allowance_used"])
+    return "beyond all bounds" if used is None else times(used)
+
+
+@register.filter
+def times(share: float) -> str:
+    """A share of a limit: in percent up to it, in multiples beyond: ``12.5 %``, ``37 ×``."""
+    if share <= 1:
+        return percent(share)
+    return f"{significant(share, 3) if share < _MANY else 'over 1e6'}{SPACE}×"
 
 
 @register.filter

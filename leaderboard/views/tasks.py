@@ -23,7 +23,7 @@ from runners.models import Device
 FILTERS = [("", "All"), (Work.OWN, "Own kernels"), (Work.LIBRARY, "Library calls")]
 
 
-#: What a word behind an input's name in a case means: how it is filled.
+#: What a word behind an input's name in a case means: how it is filled, or how it lies in memory.
 FILL_WORDS = {
     "uniform": "uniform from 0 to 1",
     "large": "a thousand times the usual size",
@@ -31,6 +31,9 @@ FILL_WORDS = {
     "heavy": "heavy tails: a few values are far larger than the rest",
     "zeros": "zeros of either sign; the least value for whole numbers",
     "denormal": "below the smallest normal number",
+    "transposed": "a view with its axes exchanged, for Python kernels only",
+    "padded": "rows of a wider matrix, for Python kernels only",
+    "stepped": "every other element, for Python kernels only",
 }
 
 
@@ -58,7 +61,7 @@ def task(request: HttpRequest, slug: str) -> HttpResponse:
     device = _device(request.GET.get("device"), devices)
     kind = DeviceKind(device.kind) if device else next(iter(spec.device_kinds))
     cases = [case for role in CaseRole for case in spec.cases_for(kind, role)]
-    fills = {fill for case in cases for fill in case.fills.values()}
+    words = {word for case in cases for word in (*case.fills.values(), *case.layouts.values())}
     context = {
         "task": version.task,
         "version": version,
@@ -67,7 +70,7 @@ def task(request: HttpRequest, slug: str) -> HttpResponse:
         "kind": kind,
         "entry_points": entry_points(spec),
         "cases": [_case_row(spec, case) for case in cases],
-        "fill_words": [(fill, words) for fill, words in FILL_WORDS.items() if fill in fills],
+        "fill_words": [(word, told) for word, told in FILL_WORDS.items() if word in words],
         "device": device,
         "devices": devices,
         **(_board_context(request, version, device) if device else {}),

@@ -4,7 +4,11 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from runners.contract.budget import parse_budgets, units_of
+from runners.contract.draws import parse_draws
 from runners.contract.expressions import ExpressionError, evaluate
+from runners.contract.layout import LAYOUTS
+from runners.contract.reading import SpecError, entries, member, section, tables, text
 from runners.contract.rules import RULES
 from runners.contract.spec import FILLS, ITEM_SIZE, Case, TaskSpec, TensorSpec, Tolerance
 from runners.contract.vocabulary import CaseRole, DeviceKind, Language
@@ -13,10 +17,8 @@ _NAME = re.compile(r"[a-z][a-z0-9_]{0,31}\Z")
 _SLUG = re.compile(r"[a-z][a-z0-9-]{0,63}\Z")
 _LARGEST_TENSOR = 16 * 2**30  # bytes; past this a typing error is likelier than a task
 _MOST_CASES = 100
-
-
-class SpecError(ValueError):
-    """A task file breaks its format; the message names the place."""
+#: Fills that whole numbers know as well as floating ones.
+_ANY_DTYPE = ("constant", "zeros")
 
 
 def parse_task(slug: str, document: Mapping[str, Any], reference: str) -> TaskSpec:
@@ -29,37 +31,46 @@ def parse_task(slug: str, document: Mapping[str, Any], reference: str) -> TaskSp
     if "def reference(" not in reference:
         raise SpecError("reference.py: defines no function reference(...)")
     sizes = tuple(_names(document, "sizes"))
-    inputs = tuple(_tensor(item, f"inputs[{i}]", True) for i, item in enumerate(_tables(document, "inputs")))
+    inputs = tuple(_tensor(item, f"inputs[{i}]", True) for i, item in enumerate(tables(document, "inputs")))
     outputs = tuple(
-        _tensor(item, f"outputs[{i}]", False) for i, item in enumerate(_tables(document, "outputs"))
+        _tensor(item, f"outputs[{i}]", False) for i, item in enumerate(tables(document, "outputs"))
     )
     names = [tensor.name for tensor in (*inputs, *outputs)] + list(sizes)
     for name in names:
         if names.count(name) > 1:
             raise SpecError(f"the name {name!r} is used more than once among inputs, outputs and sizes")
-    languages = tuple(_enum(Language, item, "languages") for item in _list(document, "languages"))
-    cost = _table(document, "cost")
+    languages = tuple(member(Language, item, "languages") for item in entries(document, "languages"))
+    cost = section(document, "cost")
+    fitting = {item.name: _fitting(item.dtype) for item in inputs}
+    floating = [output.name for output in outputs if "float" in output.dtype]
     spec = TaskSpec(
         slug=slug,
         sizes=sizes,
         inputs=inputs,
         outputs=outputs,
-        tolerances=_tolerances(_table(document, "tolerance"), outputs),
+        tolerances=_tolerances(section(document, "tolerance"), outputs),
         languages=languages,
-        bytes=_text(cost, "bytes", "cost"),
-        flops=_text(cost, "flops", "cost"),
-        flops_dtype=_text(cost, "dtype", "cost"),
-        cases=tuple(_cases(_table(document, "cases"), sizes, {item.name for item in inputs})),
+        bytes=text(cost, "bytes", "cost"),
+        flops=text(cost, "flops", "cost"),
+        flops_dtype=text(cost, "dtype", "cost"),
+        cases=tuple(_cases(section(document, "cases"), sizes, set(fitting))),
         reference=reference,
         forbids=tuple(_rules(document)),
+        hidden=parse_draws(document, sizes, fitting),
+        budgets=parse_budgets(document, floating, FILLS, reference),
     )
     _check_cases(spec)
     return spec
 
 
+def _fitting(dtype: str) -> tuple[str, ...]:
+    """The fills that numbers of ``dtype`` can have."""
+    return tuple(fill for fill in FILLS if (fill == "integers") == ("int" in dtype) or fill in _ANY_DTYPE)
+
+
 def _rules(document: Mapping[str, Any]) -> list[str]:
     """``forbids = ["library_call", …]``; none where the key is missing."""
-    names = _list(document, "forbids") if "forbids" in document else []
+    names = entries(document, "forbids") if "forbids" in document else []
     for name in names:
         if name not in RULES:
             raise SpecError(f"forbids: {name!r} is not one of {', '.join(RULES)}")
@@ -70,11 +81,11 @@ def _cases(groups: Mapping[str, Any], sizes: tuple[str, ...], inputs: set[str]) 
     """``[cases.cpu] test = [{rows = 4}, …] benchmark = […]``; a name is made from the sizes unless given."""
     cases: list[Case] = []
     for kind_text, roles in groups.items():
-        kind = _enum(DeviceKind, kind_text, "cases")
+        kind = member(DeviceKind, kind_text, "cases")
         if not isinstance(roles, Mapping):
             raise SpecError(f"cases.{kind_text}: must be a table with test and benchmark")
         for role_text, items in roles.items():
-            role = _enum(CaseRole, role_text, f"cases.{kind_text}")
+            role = member(CaseRole, role_text, f"cases.{kind_text}")
             if not isinstance(items, list):
                 raise SpecError(f"cases.{kind_text}.{role_text}: must be a list of tables")
             for index, item in enumerate(items):
@@ -90,7 +101,7 @@ def _case(
 ) -> Case:
     if not isinstance(item, Mapping):
         raise SpecError(f"{where}: must be a table of sizes")
-    extra = set(item) - set(sizes) - {"fills", "fits_in_cache", "name"}
+    extra = set(item) - set(sizes) - {"fills", "fits_in_cache", "layouts", "name"}
     if extra:
         raise SpecError(f"{where}: unknown key {sorted(extra)[0]!r}")
     values: dict[str, int] = {}
@@ -105,9 +116,23 @@ def _case(
             raise SpecError(f"{where}.fills: there is no input {name!r}")
         if fill not in FILLS:
             raise SpecError(f"{where}.fills.{name}: {fill!r} is not one of {', '.join(FILLS)}")
-    words = [str(value) for value in values.values()] + [f"{n}-{f}" for n, f in fills.items()]
+    layouts = _layouts(item, where, role, inputs)
+    words = [str(value) for value in values.values()]
+    words += [f"{input_name}-{word}" for input_name, word in (*fills.items(), *layouts.items())]
     name = item.get("name") or f"{kind}-{role}-{'x'.join(words)}"
-    return Case(str(name), role, kind, values, dict(fills), str(item.get("fits_in_cache", "")))
+    return Case(str(name), role, kind, values, dict(fills), str(item.get("fits_in_cache", "")), layouts)
+
+
+def _layouts(item: Mapping[str, Any], where: str, role: CaseRole, inputs: set[str]) -> dict[str, str]:
+    layouts = dict(section(item, "layouts", where)) if "layouts" in item else {}
+    for name, layout in layouts.items():
+        if name not in inputs:
+            raise SpecError(f"{where}.layouts: there is no input {name!r}")
+        if layout not in LAYOUTS:
+            raise SpecError(f"{where}.layouts.{name}: {layout!r} is not one of {', '.join(LAYOUTS)}")
+    if layouts and role == CaseRole.BENCHMARK:
+        raise SpecError(f"{where}.layouts: only test cases have them; everybody is timed on dense memory")
+    return layouts
 
 
 def _check_cases(spec: TaskSpec) -> None:
@@ -132,6 +157,8 @@ def _check_cases(spec: TaskSpec) -> None:
                 evaluate(tensor.high, case.sizes)
             spec.case_bytes(case)
             spec.case_flops(case)
+            for name, budget in spec.budgets.items():
+                units_of(budget, case.sizes, f"case {case.name}, output {name}")
         except ExpressionError as error:
             raise SpecError(f"case {case.name}: {error}") from error
 
@@ -140,16 +167,16 @@ def _tensor(item: Mapping[str, Any], where: str, is_input: bool) -> TensorSpec:
     extra = set(item) - {"name", "dtype", "shape", *(("fill", "low", "high", "scale") if is_input else ())}
     if extra:
         raise SpecError(f"{where}: unknown key {sorted(extra)[0]!r}")
-    name = _text(item, "name", where)
+    name = text(item, "name", where)
     if not _NAME.match(name):
         raise SpecError(f"{where}.name: {name!r} is not a lower-case identifier")
-    dtype = _text(item, "dtype", where)
+    dtype = text(item, "dtype", where)
     if dtype not in ITEM_SIZE:
         raise SpecError(f"{where}.dtype: {dtype!r} is not one of {', '.join(ITEM_SIZE)}")
     fill = item.get("fill", "normal" if "float" in dtype else "integers")
     if fill not in FILLS or (fill == "integers") != ("int" in dtype):
         raise SpecError(f"{where}.fill: {fill!r} does not fit {dtype}")
-    shape = tuple(str(axis) for axis in _list(item, "shape", where))
+    shape = tuple(str(axis) for axis in entries(item, "shape", where))
     if not shape:
         raise SpecError(f"{where}.shape: needs at least one axis")
     low, high = str(item.get("low", 0)), str(item.get("high", 2))
@@ -165,7 +192,7 @@ def _tolerances(table: Mapping[str, Any], outputs: Sequence[TensorSpec]) -> dict
         if "int" in dtype:
             tolerances[dtype] = Tolerance(0.0, 0.0)
             continue
-        item = _table(table, dtype, "tolerance")
+        item = section(table, dtype, "tolerance")
         values = []
         for key in ("atol", "rtol"):
             value = item.get(key)
@@ -177,44 +204,8 @@ def _tolerances(table: Mapping[str, Any], outputs: Sequence[TensorSpec]) -> dict
 
 
 def _names(table: Mapping[str, Any], key: str) -> list[str]:
-    names = _list(table, key)
+    names = entries(table, key)
     for name in names:
         if not isinstance(name, str) or not _NAME.match(name):
             raise SpecError(f"{key}: {name!r} is not a lower-case identifier")
     return names
-
-
-def _tables(table: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
-    items = _list(table, key)
-    if not items or not all(isinstance(item, Mapping) for item in items):
-        raise SpecError(f"{key}: must be a list of at least one table")
-    return items
-
-
-def _list(table: Mapping[str, Any], key: str, where: str = "") -> list[Any]:
-    value = table.get(key)
-    if not isinstance(value, list):
-        raise SpecError(f"{where + '.' if where else ''}{key}: must be a list")
-    return value
-
-
-def _table(table: Mapping[str, Any], key: str, where: str = "") -> Mapping[str, Any]:
-    value = table.get(key)
-    if not isinstance(value, Mapping):
-        raise SpecError(f"{where + '.' if where else ''}{key}: must be a table")
-    return value
-
-
-def _text(table: Mapping[str, Any], key: str, where: str) -> str:
-    value = table.get(key)
-    if not isinstance(value, str) or not value.strip():
-        raise SpecError(f"{where}.{key}: must be a text")
-    return value
-
-
-def _enum(kind: Any, value: Any, where: str) -> Any:
-    try:
-        return kind(value)
-    except ValueError:
-        known = ", ".join(kind)
-        raise SpecError(f"{where}: {value!r} is not one of {known}") from None

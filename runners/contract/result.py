@@ -29,6 +29,10 @@ class OutputError(TypedDict):
     want: str
     atol: float
     rtol: float
+    #: Largest |error| ÷ (atol + rtol · |want|); None where it is not finite or the tolerance was not asked
+    tolerance_used: NotRequired[float | None]
+    budget_used: NotRequired[float | None]  # the same of the error budget, where the task has one (budget.py)
+    beyond: NotRequired[str]  # "tolerance", "budget" or "both": what elements failed by, where there are two
 
 
 class CaseResult(TypedDict):
@@ -41,6 +45,9 @@ class CaseResult(TypedDict):
     message: NotRequired[str]  # one sentence when not passed
     outputs: NotRequired[list[OutputError]]
     deterministic: NotRequired[bool]  # repeats agreed bit for bit
+    repeats: NotRequired[int]  # how many runs on the same inputs were compared
+    #: The largest of the outputs' shares of tolerance and budget; None where it is not finite
+    allowance_used: NotRequired[float | None]
     seconds: NotRequired[float]  # wall time of the check, for orientation only
 
 
@@ -56,6 +63,8 @@ class Timing(TypedDict):
     ci_low: NotRequired[float]  # 95 % confidence interval
     ci_high: NotRequired[float]
     samples: NotRequired[dict[str, list[float]]]  # batch length → raw batch seconds
+    #: The same slot again and again, so that caches hold it; information, never ranked
+    warm_seconds: NotRequired[float]
     copy_seconds: NotRequired[float]  # of the seconds, about what copying returned tensors takes
     condition: NotRequired[dict[str, Any]]  # clocks, temperature … of the device "before" and "after"
     disturbed: NotRequired[str]  # what else slowed the device down, in the second of two tries as well

@@ -3,10 +3,12 @@
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any
 
+from runners.contract.budget import Budget
+from runners.contract.draws import Draws
 from runners.contract.expressions import evaluate
 from runners.contract.vocabulary import CaseRole, DeviceKind, Language
 
@@ -68,17 +70,21 @@ class Case:
     sizes: Mapping[str, int]
     fills: Mapping[str, str]  # input name → fill, overriding the input's own
     fits_in_cache: str = ""  # why a benchmark case may be smaller than the last-level cache
+    #: Input → layout (layout.py) in which Python kernels are given it; everything else is dense
+    layouts: Mapping[str, str] = field(default_factory=dict)
 
     def describe(self) -> str:
-        """``rows=4096 cols=1000``, with overridden fills behind."""
+        """``rows=4096 cols=1000``, with overridden fills and layouts behind."""
         words = [f"{name}={value}" for name, value in self.sizes.items()]
-        words += [f"{name}:{fill}" for name, fill in self.fills.items()]
+        words += [f"{name}:{word}" for name, word in (*self.fills.items(), *self.layouts.items())]
         return " ".join(words)
 
 
 @dataclass(frozen=True)
 class Tolerance:
-    """An element passes when |got - want| <= atol + rtol * |want|; ``want`` comes from a float64 oracle."""
+    """An element passes when |got - want| <= atol + rtol * |want|; ``want`` comes from a float64 oracle.
+    Where an output has an error budget (budget.py), it must be within that, too.
+    """
 
     atol: float
     rtol: float
@@ -100,6 +106,8 @@ class TaskSpec:
     cases: tuple[Case, ...]
     reference: str  # source of reference.py: reference(*inputs) -> tensor or tuple, for any float dtype
     forbids: tuple[str, ...] = ()  # rules of the screening (rules.py) that refuse here instead of warning
+    hidden: Draws = field(default_factory=Draws)  # what hidden cases are drawn from
+    budgets: Mapping[str, Budget] = field(default_factory=dict)  # by output name
 
     @cached_property
     def digest(self) -> str:
@@ -124,8 +132,13 @@ class TaskSpec:
     def to_document(self) -> dict[str, Any]:
         """Plain JSON types only; ``from_document`` is its inverse."""
         document: dict[str, Any] = json.loads(json.dumps(asdict(self)))
-        if not self.forbids:
-            del document["forbids"]  # which keeps the digests of tasks that were there before the key was
+        # What is not used is left out, which keeps the digests of tasks that were there before the key was.
+        for key, used in (("forbids", self.forbids), ("hidden", self.hidden), ("budgets", self.budgets)):
+            if not used:
+                del document[key]
+        for case in document["cases"]:
+            if not case["layouts"]:
+                del case["layouts"]
         return document
 
     @classmethod
@@ -144,6 +157,8 @@ class TaskSpec:
             cases=tuple(_case(item, document["sizes"]) for item in document["cases"]),
             reference=document["reference"],
             forbids=tuple(document.get("forbids", ())),
+            hidden=Draws.from_document(document["hidden"]) if "hidden" in document else Draws(),
+            budgets={name: Budget.from_document(item) for name, item in document.get("budgets", {}).items()},
         )
 
 

@@ -23,7 +23,10 @@ def views(case: dict[str, Any], role: str, arena: Mapped, slot: int) -> list[tor
     tensors = []
     for tensor in case[role]:
         flat = arena.bytes_at(slot * arena.stride + tensor["offset"], tensor["bytes"])
-        tensors.append(flat.view(getattr(torch, tensor["dtype"])).view(tensor["dims"]))
+        elements = flat.view(getattr(torch, tensor["dtype"]))
+        # By default as_strided starts where the memory does, which need not be where these elements do.
+        start = elements.storage_offset()
+        tensors.append(elements.as_strided(tensor["dims"], tensor["strides"], start))
     return tensors
 
 

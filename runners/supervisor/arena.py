@@ -15,6 +15,7 @@ import numpy.typing as npt
 import torch
 
 from runners.contract.spec import TensorSpec
+from runners.supervisor.placed import Placed
 
 PAGE = mmap.PAGESIZE
 _F_SEAL_FUTURE_WRITE = 0x10
@@ -25,12 +26,19 @@ class Arena:
     """``slots`` copies of ``tensors`` in shared memory, owned by the supervisor."""
 
     def __init__(
-        self, tensors: Sequence[TensorSpec], sizes: Mapping[str, int], slots: int, *, child_writes: bool
+        self,
+        tensors: Sequence[TensorSpec],
+        sizes: Mapping[str, int],
+        slots: int,
+        *,
+        child_writes: bool,
+        layouts: Mapping[str, str] | None = None,
     ) -> None:
+        """``layouts`` maps names of tensors that are not dense to how they lie (contract/layout.py)."""
         self.tensors = tuple(tensors)
         self.slots = slots
-        self._dims = [tensor.dims(sizes) for tensor in tensors]
-        self._bytes = [tensor.nbytes(sizes) for tensor in tensors]
+        self._placed = [Placed.of(tensor, sizes, (layouts or {}).get(tensor.name, "")) for tensor in tensors]
+        self._bytes = [placed.nbytes for placed in self._placed]
         self._poison = [0xFF if "float" in tensor.dtype else 0xA5 for tensor in tensors]
         self._offsets: list[int] = []
         self.stride = 0
@@ -58,26 +66,18 @@ class Arena:
 
     def tensor(self, slot: int, index: int) -> torch.Tensor:
         """One tensor, sharing the arena's memory."""
-        dtype = getattr(torch, self.tensors[index].dtype)
-        return torch.from_numpy(self.raw(slot, index)).view(dtype).view(self._dims[index])
+        return self.shown(self.raw(slot, index), index)
+
+    def shown(self, raw: Bytes, index: int) -> torch.Tensor:
+        """``raw``, the bytes of a tensor or a copy of them, as the tensor that they are."""
+        return self._placed[index].show(torch.from_numpy(raw))
 
     def describe(self) -> dict[str, Any]:
         """What the child needs to find its way."""
         return {"slots": self.slots, "stride": self.stride}
 
     def describe_tensors(self) -> list[dict[str, Any]]:
-        return [
-            {
-                "name": tensor.name,
-                "dtype": tensor.dtype,
-                "dims": list(dims),
-                "bytes": size,
-                "offset": offset,
-            }
-            for tensor, dims, size, offset in zip(
-                self.tensors, self._dims, self._bytes, self._offsets, strict=True
-            )
-        ]
+        return [placed.describe(offset) for placed, offset in zip(self._placed, self._offsets, strict=True)]
 
     def poison(self, slot: int) -> None:
         """Overwrites a slot: NaN in floating outputs, 0xA5 bytes in whole-number ones and between tensors."""

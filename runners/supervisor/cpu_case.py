@@ -3,17 +3,19 @@
 import hashlib
 from collections.abc import Sequence
 
+import numpy as np
 import torch
 
 from runners.contract.result import OutputError
 from runners.contract.spec import Case, TaskSpec
 from runners.contract.vocabulary import Verdict
 from runners.supervisor import inputs
-from runners.supervisor.arena import Arena
+from runners.supervisor.arena import Arena, Bytes
+from runners.supervisor.checking import check_outputs
 from runners.supervisor.child import Died
 from runners.supervisor.child_session import VERDICTS, death
 from runners.supervisor.clock_cpu import CpuClock
-from runners.supervisor.compare import compare, roughly_equal
+from runners.supervisor.compare import roughly_equal
 from runners.supervisor.input_pool import InputPool
 from runners.supervisor.oracle import Oracle
 from runners.supervisor.outcome import CaseFailed, Ended, LateWrite
@@ -45,11 +47,11 @@ class CpuCase:
         self._spec = spec
         self._call = call
         self._writable = not timed
-        self._kept: dict[int, list[torch.Tensor]] = {}
+        self._kept: dict[int, list[Bytes]] = {}  # of inputs that the child could write
         self._pools: list[InputPool] = []
         self._order: list[int] = []
         self._written = set(range(slots))  # slots whose outputs may hold more than poison
-        self._inputs = Arena(spec.inputs, case.sizes, slots, child_writes=not timed)
+        self._inputs = Arena(spec.inputs, case.sizes, slots, child_writes=not timed, layouts=case.layouts)
         self._outputs = Arena(spec.outputs, case.sizes, slots, child_writes=True)
         message = {
             "do": "case",
@@ -101,6 +103,11 @@ class CpuCase:
                 pool.fill(place)
             self._written_afresh(slot)
 
+    def renew(self) -> None:
+        self._freeze()
+        for slot in self._order:
+            self._outputs.poison(slot)
+
     def run(self) -> float:
         idle = [slot for slot in range(self.slots) if slot not in self._order]
         for slot in self._written.intersection(idle):
@@ -123,12 +130,8 @@ class CpuCase:
         return seconds
 
     def check(self, slot: int) -> list[OutputError]:
-        given = self._kept.get(slot) or self._slot_inputs(slot)
-        wanted = self._oracle(given, self.case.sizes)
-        return [
-            compare(output.name, self._outputs.tensor(slot, index), want, self._spec.tolerances[output.dtype])
-            for index, (output, want) in enumerate(zip(self._spec.outputs, wanted, strict=True))
-        ]
+        got = [self._outputs.tensor(slot, index) for index in range(len(self._spec.outputs))]
+        return check_outputs(self._oracle, self._spec, self.case, self._given(slot), got)
 
     def roughly_right(self, slot: int) -> bool:
         wanted = self._oracle.roughly(self._slot_inputs(slot), self.case.sizes)
@@ -141,8 +144,8 @@ class CpuCase:
         kept = self._kept.get(slot)
         if kept is None:
             return
-        for tensor, before, now in zip(self._spec.inputs, kept, self._slot_inputs(slot), strict=True):
-            if not torch.equal(before.view(torch.uint8), now.view(torch.uint8)):
+        for index, (tensor, before) in enumerate(zip(self._spec.inputs, kept, strict=True)):
+            if not np.array_equal(before, self._inputs.raw(slot, index)):
                 text = f"input {tensor.name} was changed; inputs must be left as they are"
                 raise CaseFailed(Verdict.WRONG, text)
 
@@ -169,11 +172,20 @@ class CpuCase:
 
     def _written_afresh(self, slot: int) -> None:
         if self._writable:
-            self._kept[slot] = [item.clone() for item in self._slot_inputs(slot)]
+            self._kept[slot] = [
+                self._inputs.raw(slot, index).copy() for index in range(len(self._spec.inputs))
+            ]
         self._outputs.poison(slot)
 
     def _slot_inputs(self, slot: int) -> list[torch.Tensor]:
         return [self._inputs.tensor(slot, index) for index in range(len(self._inputs.tensors))]
+
+    def _given(self, slot: int) -> list[torch.Tensor]:
+        """The inputs as they were written, whatever the child did to them."""
+        kept = self._kept.get(slot)
+        if kept is None:
+            return self._slot_inputs(slot)
+        return [self._inputs.shown(raw, index) for index, raw in enumerate(kept)]
 
     def _dead(self, error: Died) -> Ended:
         read_only = not self._writable and "SIGSEGV" in str(error)

@@ -11,6 +11,7 @@ import torch
 
 from runners.contract.spec import TensorSpec
 from runners.harness import cuda_driver
+from runners.supervisor.placed import Placed
 
 #: Tensors start on borders of this many bytes, and pages of this size are drawn for checking.
 PAGE = 4096
@@ -23,10 +24,16 @@ ORDINAL = 0  # the supervisor is shown one device
 class Layout:
     """Where each tensor of each slot lies, in device memory of any owner."""
 
-    def __init__(self, tensors: Sequence[TensorSpec], sizes: Mapping[str, int]) -> None:
+    def __init__(
+        self,
+        tensors: Sequence[TensorSpec],
+        sizes: Mapping[str, int],
+        layouts: Mapping[str, str] | None = None,
+    ) -> None:
+        """``layouts`` as in Arena."""
         self.tensors = tuple(tensors)
-        self._dims = [tensor.dims(sizes) for tensor in tensors]
-        self._bytes = [tensor.nbytes(sizes) for tensor in tensors]
+        self._placed = [Placed.of(tensor, sizes, (layouts or {}).get(tensor.name, "")) for tensor in tensors]
+        self._bytes = [placed.nbytes for placed in self._placed]
         self._offsets: list[int] = []
         self.stride = 0
         for size in self._bytes:
@@ -40,8 +47,11 @@ class Layout:
 
     def tensor(self, memory: torch.Tensor, slot: int, index: int) -> torch.Tensor:
         """One tensor, sharing ``memory``."""
-        dtype = getattr(torch, self.tensors[index].dtype)
-        return self.raw(memory, slot, index).view(dtype).view(self._dims[index])
+        return self._placed[index].show(self.raw(memory, slot, index))
+
+    def elements(self, memory: torch.Tensor, slot: int, index: int) -> torch.Tensor:
+        """All elements of one tensor in the order of memory, those between its own included."""
+        return self.raw(memory, slot, index).view(getattr(torch, self.tensors[index].dtype))
 
     def slot_tensors(self, memory: torch.Tensor, slot: int) -> list[torch.Tensor]:
         return [self.tensor(memory, slot, index) for index in range(len(self.tensors))]
@@ -71,18 +81,7 @@ class Layout:
 
     def describe(self) -> list[dict[str, Any]]:
         """What the child needs to find its way."""
-        return [
-            {
-                "name": tensor.name,
-                "dtype": tensor.dtype,
-                "dims": list(dims),
-                "bytes": size,
-                "offset": offset,
-            }
-            for tensor, dims, size, offset in zip(
-                self.tensors, self._dims, self._bytes, self._offsets, strict=True
-            )
-        ]
+        return [placed.describe(offset) for placed, offset in zip(self._placed, self._offsets, strict=True)]
 
 
 class CudaArena:

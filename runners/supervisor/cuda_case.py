@@ -13,10 +13,11 @@ from runners.contract.result import OutputError
 from runners.contract.spec import Case, TaskSpec
 from runners.contract.vocabulary import Verdict
 from runners.supervisor import torch_inputs
+from runners.supervisor.checking import check_outputs
 from runners.supervisor.child import Died
 from runners.supervisor.child_session import VERDICTS, death
 from runners.supervisor.clock_cuda import CudaClock
-from runners.supervisor.compare import compare, roughly_equal
+from runners.supervisor.compare import roughly_equal
 from runners.supervisor.cuda_arena import PAGE, PART_BYTES, POISON, CudaArena, Layout, close_descriptors
 from runners.supervisor.oracle import Oracle
 from runners.supervisor.outcome import CaseFailed, Ended, LateWrite
@@ -52,7 +53,8 @@ class CudaCase:
         self._bring_seconds = bring_seconds
         self._order: list[int] = []
         self._events: dict[int, list[float]] = {}
-        inputs, outputs = Layout(spec.inputs, case.sizes), Layout(spec.outputs, case.sizes)
+        inputs = Layout(spec.inputs, case.sizes, case.layouts)
+        outputs = Layout(spec.outputs, case.sizes)
         # What the child cannot see: inputs wait here until the clock runs, and are compared with afterwards.
         self._own = torch.zeros(slots * inputs.stride, dtype=torch.uint8, device=oracle.device)
         self._inputs = CudaArena(inputs, slots)
@@ -103,7 +105,8 @@ class CudaCase:
         for index, tensor in enumerate(self._spec.inputs):
             random = torch_inputs.generator(self._oracle.device, *seed, tensor.name)
             kind = self.case.fills.get(tensor.name, tensor.fill)
-            place = layout.tensor(self._own, slot, index)
+            # What lies between the elements of a view is filled like them.
+            place = layout.elements(self._own, slot, index)
             torch_inputs.fill(place, tensor, self.case.sizes, kind, random)
 
     def refill(self, order: Sequence[int]) -> None:
@@ -118,6 +121,9 @@ class CudaCase:
             for start in range(0, self.slots, step):
                 part = column[start : start + step]
                 torch_inputs.fill(part, tensor, self.case.sizes, kind, random)
+
+    def renew(self) -> None:
+        """Nothing: ``run`` poisons all outputs and brings all inputs in any case."""
 
     def run(self) -> float:
         what = f"A batch of calls in case {self.case.name}"
@@ -167,16 +173,9 @@ class CudaCase:
         for index, output in enumerate(self._spec.outputs):
             if not bool((layout.padding(self._outputs.bytes, slot, index) == POISON).all()):
                 raise CaseFailed(Verdict.WRONG, f"output {output.name}: memory behind its end was written")
-        wanted = self._oracle(self._inputs.layout.slot_tensors(self._own, slot), self.case.sizes)
-        return [
-            compare(
-                output.name,
-                layout.tensor(self._outputs.bytes, slot, index),
-                want,
-                self._spec.tolerances[output.dtype],
-            )
-            for index, (output, want) in enumerate(zip(self._spec.outputs, wanted, strict=True))
-        ]
+        given = self._inputs.layout.slot_tensors(self._own, slot)
+        got = layout.slot_tensors(self._outputs.bytes, slot)
+        return check_outputs(self._oracle, self._spec, self.case, given, got)
 
     def roughly_right(self, slot: int) -> bool:
         layout = self._outputs.layout

@@ -6,6 +6,7 @@ import hashlib
 import math
 import secrets
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from runners.backends.base import Built
@@ -48,8 +49,14 @@ class Measuring:
     def verify(self) -> None:
         """Starts the submission and checks every test case. Raises Ended when one fails."""
         job = self._job
-        tests = list(job.spec.cases_for(job.target.kind, CaseRole.TEST))
-        hidden = hidden_cases(job.spec, job.target.kind) if job.mode == Mode.RANKED else []
+        strided = self._built.kind == "python"  # C entry points know no strides
+        tests = [
+            case if strided else replace(case, layouts={})
+            for case in job.spec.cases_for(job.target.kind, CaseRole.TEST)
+        ]
+        hidden: list[Case] = []
+        if job.mode == Mode.RANKED:
+            hidden = hidden_cases(job.spec, job.target.kind, strided=strided)
         timed = () if job.mode == Mode.TEST else self._benchmarks
         timed = timed[:1] if job.mode == Mode.PROFILE else timed
         self._emit({"type": "plan", "tests": len(tests) + len(hidden), "benchmarks": len(timed)})

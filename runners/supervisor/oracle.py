@@ -1,6 +1,6 @@
 """The task's reference, run in double precision: what the outputs should have been."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -23,6 +23,7 @@ class Oracle:
         try:
             exec(compile(spec.reference, "reference.py", "exec"), scope)  # noqa: S102 - the task's own text
             self._function = scope["reference"]
+            self._condition = scope["condition"] if spec.budgets else None
         except Exception as error:
             raise Ended(
                 Verdict.INTERNAL_ERROR, f"The task's reference.py does not load: {error!r}."
@@ -31,18 +32,35 @@ class Oracle:
     def __call__(self, inputs: Sequence[torch.Tensor], sizes: Mapping[str, int]) -> list[torch.Tensor]:
         """Outputs for ``inputs``; floating ones are upcast to float64 first, which is exact."""
         return self._run(
-            [item.to(torch.float64) if item.is_floating_point() else item for item in inputs], sizes
+            self._function,
+            [item.to(torch.float64) if item.is_floating_point() else item for item in inputs],
+            sizes,
         )
 
     def roughly(self, inputs: Sequence[torch.Tensor], sizes: Mapping[str, int]) -> list[torch.Tensor]:
         """Outputs computed in the inputs' own dtypes: several times quicker, and only about right."""
-        return self._run(inputs, sizes)
+        return self._run(self._function, inputs, sizes)
 
-    def _run(self, inputs: Sequence[torch.Tensor], sizes: Mapping[str, int]) -> list[torch.Tensor]:
+    def condition(
+        self, inputs: Sequence[torch.Tensor], sizes: Mapping[str, int]
+    ) -> Sequence[torch.Tensor | None]:
+        """What the operator adds up without signs, per output (contract/budget.py); None without a budget.
+
+        In float32, which is enough for a bound, and costs half.
+        """
+        if self._condition is None:
+            return [None] * len(self._spec.outputs)
+        narrow = (torch.float16, torch.bfloat16)
+        wide = [item.to(torch.float32) if item.dtype in narrow else item for item in inputs]
+        return self._run(self._condition, wide, sizes)
+
+    def _run(
+        self, function: Callable[..., Any], inputs: Sequence[torch.Tensor], sizes: Mapping[str, int]
+    ) -> list[torch.Tensor]:
         try:
             # Tensors that a reference makes for itself belong on the same device.
             with torch.no_grad(), torch.device(self.device):
-                results = self._function(*inputs)
+                results = function(*inputs)
         except Exception as error:
             raise Ended(Verdict.INTERNAL_ERROR, f"The task's reference failed: {error!r}.") from error
         results = [results] if isinstance(results, torch.Tensor) else list(results)

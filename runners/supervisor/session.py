@@ -28,6 +28,9 @@ class OpenCase(Protocol):
     def refill(self, order: Sequence[int]) -> None:
         """``fill`` with secret seeds for the slots of ``order`` at least, all of them different."""
 
+    def renew(self) -> None:
+        """Lets the armed calls be made once more on the inputs as they are: their outputs are poisoned."""
+
     def run(self) -> float:
         """Makes the armed calls; the seconds by the supervisor's clock. Afterwards the submission is stopped.
 

@@ -15,6 +15,7 @@ from runners.supervisor.compare import sentence
 from runners.supervisor.outcome import CaseFailed, Ended
 from runners.supervisor.session import DeviceSession, OpenCase
 from runners.supervisor.statistics import Estimate, estimate
+from runners.supervisor.warm_cache import warm_seconds
 
 #: Relative half-width of the interval at which a case is done.
 _PRECISION = {(DeviceKind.CPU, Mode.RANKED): 0.01, (DeviceKind.CUDA, Mode.RANKED): 0.005}
@@ -71,6 +72,8 @@ class CaseTimer:
             short = max(1, long // 4)
             samples = self._sample(opened, short, long, activity)
             told = opened.event_seconds(short, long)
+            slot = self._random.randrange(slots)
+            warm = warm_seconds(opened, slot, samples, self._limits.case_timing)
         finally:
             opened.close()
         null = self._session.null_overhead(case)
@@ -88,6 +91,8 @@ class CaseTimer:
         found = found.charged(_FIRST_NULLS * null, short)
         timing = self._timing(found, samples, ceilings)
         timing["null_seconds"] = null
+        if warm is not None:
+            timing["warm_seconds"] = warm
         if told is not None:
             timing["event_seconds"] = told
         return timing

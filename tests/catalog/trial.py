@@ -8,12 +8,15 @@ import hashlib
 import importlib.util
 import subprocess
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
 
+from runners.contract.budget import FLOAT32_ROUNDING, ROUNDING, UNDERFLOW
 from runners.contract.expressions import evaluate
+from runners.contract.layout import span, strides
 from runners.contract.spec import Case, TaskSpec, TensorSpec
 from runners.contract.vocabulary import Language
 
@@ -64,11 +67,15 @@ def _fill(tensor: TensorSpec, case: Case, generator: torch.Generator) -> torch.T
 
 
 def reference_of(spec: TaskSpec) -> Kernel:
+    return _function(spec, "reference")
+
+
+def _function(spec: TaskSpec, name: str) -> Kernel:
     names: dict[str, Any] = {}
     exec(compile(spec.reference, f"{spec.slug}/reference.py", "exec"), names)  # noqa: S102 - our own file
-    reference = names["reference"]
-    assert callable(reference)
-    return reference  # type: ignore[no-any-return]
+    function = names[name]
+    assert callable(function)
+    return function  # type: ignore[no-any-return]
 
 
 def apply(function: Kernel, inputs: Outputs) -> Outputs:
@@ -80,29 +87,52 @@ def in_dtype(inputs: Outputs, dtype: torch.dtype) -> Outputs:
     return tuple(item.to(dtype) if item.is_floating_point() else item for item in inputs)
 
 
-def oracle(spec: TaskSpec, inputs: Outputs) -> Outputs:
-    """The reference on float64 copies of the inputs, which are exact."""
-    return apply(reference_of(spec), in_dtype(inputs, torch.float64))
+@dataclass(frozen=True)
+class Wanted:
+    """The right outputs, and what an element of each may be off: in all of its limits at once."""
+
+    outputs: Outputs
+    limits: tuple[tuple[torch.Tensor, ...], ...]
 
 
-def excess(spec: TaskSpec, got: Outputs, want: Outputs) -> float:
-    """The largest error in multiples of the tolerance; at most 1 passes. Infinite on wrong shape or NaN."""
+def wanted(spec: TaskSpec, case: Case, inputs: Outputs) -> Wanted:
+    """By the reference on float64 copies of the inputs, which are exact; by tolerance and error budget."""
+    outputs = apply(_function(spec, "reference"), in_dtype(inputs, torch.float64))
+    conditions: Outputs = ()
+    if spec.budgets:
+        conditions = apply(_function(spec, "condition"), in_dtype(inputs, torch.float64))
+    fills = {case.fills.get(tensor.name, tensor.fill) for tensor in spec.inputs}
+    limits = []
+    for index, (tensor, right) in enumerate(zip(spec.outputs, outputs, strict=True)):
+        tolerance, budget = spec.tolerances[tensor.dtype], spec.budgets.get(tensor.name)
+        mine = []
+        if budget is None or not fills & set(budget.alone):
+            mine.append(tolerance.atol + tolerance.rtol * right.abs())
+        if budget is not None:
+            roundings = evaluate(budget.units, case.sizes) * FLOAT32_ROUNDING
+            own = ROUNDING[tensor.dtype] * right.abs() + UNDERFLOW[tensor.dtype]
+            mine.append(roundings * conditions[index].reshape(right.shape) + own)
+        limits.append(tuple(mine))
+    return Wanted(outputs, tuple(limits))
+
+
+def excess(spec: TaskSpec, got: Outputs, want: Wanted) -> float:
+    """The largest error in multiples of what is allowed; at most 1 passes. Infinite on wrong shape or NaN."""
     if len(got) != len(spec.outputs):
         return float("inf")
     worst = 0.0
-    for tensor, left, right in zip(spec.outputs, got, want, strict=True):
+    for tensor, left, right, limits in zip(spec.outputs, got, want.outputs, want.limits, strict=True):
         if left.shape != right.shape or left.dtype != dtype_of(tensor.dtype):
             return float("inf")
         if "int" in tensor.dtype:
             worst = worst if torch.equal(left.long(), right.long()) else float("inf")
             continue
-        tolerance = spec.tolerances[tensor.dtype]
         left = left.to(torch.float64)
-        allowed = tolerance.atol + tolerance.rtol * right.abs()
-        error = torch.where(left == right, 0.0, (left - right).abs() / allowed)
-        error = torch.where(left.isnan() & right.isnan(), 0.0, error)
-        peak = float(error.nan_to_num(nan=float("inf"), posinf=float("inf")).max())
-        worst = max(worst, peak)
+        for allowed in limits:
+            error = torch.where(left == right, 0.0, (left - right).abs() / allowed)
+            error = torch.where(left.isnan() & right.isnan(), 0.0, error)
+            peak = float(error.nan_to_num(nan=float("inf"), posinf=float("inf")).max())
+            worst = max(worst, peak)
     return worst
 
 
@@ -160,7 +190,18 @@ def load(language: Language, path: Path, folder: Path) -> Callable[[TaskSpec, Ca
     return lambda spec, case, inputs: _call_python(function, spec, case, inputs)
 
 
+def laid_out(spec: TaskSpec, case: Case, inputs: Outputs) -> Outputs:
+    """The same values, each input lying in memory as the case says."""
+    shown = []
+    for tensor, values in zip(spec.inputs, inputs, strict=True):
+        steps = strides(values.shape, case.layouts.get(tensor.name, ""))
+        memory = values.new_zeros(span(values.shape, steps))
+        shown.append(memory.as_strided(values.shape, steps).copy_(values))
+    return tuple(shown)
+
+
 def _call_python(function: Kernel, spec: TaskSpec, case: Case, inputs: Outputs) -> Outputs:
+    inputs = laid_out(spec, case, inputs)
     if "out" in function.__code__.co_varnames[: function.__code__.co_argcount]:
         outputs = empty_outputs(spec, case.sizes, inputs[0].device.type)
         function(*inputs, out=outputs if len(outputs) > 1 else outputs[0])

@@ -41,7 +41,7 @@ module = load_inline(
 
 
 def kernel(x):
-    return module.run(x)
+    return module.run(x.contiguous())
 """
 )
 #: Addresses in place of tensors, a plain library in place of a Python module: no header but CUDA's own.
@@ -61,6 +61,7 @@ library = ctypes.CDLL(
 
 
 def kernel(x, out):
+    x = x.contiguous()
     pointers = (ctypes.c_void_p(tensor.data_ptr()) for tensor in (x, out))
     library.run(*pointers, *(ctypes.c_int64(size) for size in x.shape))
 """

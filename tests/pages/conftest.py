@@ -38,6 +38,9 @@ def failing_result() -> dict[str, Any]:
         "want": "0.0012304",
         "atol": 1e-10,
         "rtol": 2e-5,
+        "tolerance_used": 0.5,
+        "budget_used": 12.5,
+        "beyond": "budget",
     }
     return result_document(
         verdict="wrong",

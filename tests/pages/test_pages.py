@@ -118,6 +118,8 @@ def test_a_failed_run_shows_the_case_and_runs_nothing_of_it(
         assert "alert(" in html
         assert HOSTILE not in html
         assert "What it launched: a library's kernels" in html
+        assert "outside the error budget" in html
+        assert "12.5\u202f×</span> used" in html
         assert "43.0\u202f% of the measured copy bandwidth" in html
         assert f'href="/submissions/{submission.pk}/trace/" download' in html
         assert_clean(html)
@@ -131,10 +133,14 @@ def test_the_largest_error_is_that_of_all_outputs(
         {"output": "z", "max_abs_error": 0.25, "max_rel_error": None},
     ]
     test = {"case": "a", "description": "n=5", "hidden": False, "status": "passed", "outputs": outputs}
-    submission = finish(submit(owner), tests=[test])
+    submission = finish(
+        submit(owner), tests=[{**test, "allowance_used": 0.25, "repeats": 5, "deterministic": True}]
+    )
     client.force_login(owner)
     page = client.get(f"/submissions/{submission.pk}/live/").content.decode()
     assert '<td class="n">2.50e-01</td><td class="n">not finite</td>' in page
+    assert '<td class="n">25.0\u202f%</td>' in page
+    assert '<span class="number">5</span> bit-identical' in page
 
 
 def test_the_source_is_downloaded_as_text(client: Client, finished: Submission, owner: User) -> None:

@@ -1,6 +1,13 @@
 """Parts of result documents as tables and links."""
 
-from leaderboard.templatetags.reports import cells, column_label, columns, linked_log, relative_error
+from leaderboard.templatetags.reports import (
+    allowance_used,
+    cells,
+    column_label,
+    columns,
+    linked_log,
+    relative_error,
+)
 
 
 def ordinary(text: str) -> str:
@@ -38,3 +45,12 @@ def test_a_relative_error_beside_next_to_nothing_is_said_to_be_covered_where_the
     assert relative_error({"status": "passed", "outputs": outputs}) == "covered by atol"
     assert relative_error({"status": "failed", "outputs": outputs}) == "> 1e+06"
     assert relative_error({"status": "passed", "outputs": [{"max_rel_error": 1e-3}]}) == "1.00e-03"
+
+
+def test_the_allowance_used_is_told_in_percent_or_in_multiples() -> None:
+    told = {
+        share: ordinary(allowance_used({"allowance_used": share})) for share in (0.0, 0.1234, 1.0, 37.2, 1e9)
+    }
+    assert list(told.values()) == ["0.0 %", "12.3 %", "100 %", "37.2 ×", "over 1e6 ×"]
+    assert allowance_used({"allowance_used": None}) == "beyond all bounds"
+    assert allowance_used({}) == "–", "results from before it was told"

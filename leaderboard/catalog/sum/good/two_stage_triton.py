@@ -23,6 +23,7 @@ def add_parts(part_ptr, total_ptr, parts, BLOCK: tl.constexpr):
 
 
 def kernel(x):
+    x = x.contiguous()  # where it is dense already, this is nothing
     count = x.numel()
     parts = min(1024, triton.cdiv(count, 4096))
     part = torch.empty(parts, dtype=torch.float32, device=x.device)
