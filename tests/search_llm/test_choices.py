@@ -151,7 +151,11 @@ def test_a_record_justifies_a_refusal_only_with_enough_in_it() -> None:
     assert vetoing([Vote(Verifier.COMPILE, False), Vote(Verifier.MEMORY, True)], sure) is None
     assert vetoing([fails], {Verifier.COMPILE: Record(warned=40, right=36)}) is None
     assert lower_bound(0, 0) == 0
-    assert lower_bound(40, 40) == pytest.approx(0.9367, abs=1e-3)
+    # Exact: the share at which as many right ones or more have a chance of 5 %.
+    assert lower_bound(40, 40) == pytest.approx(0.05 ** (1 / 40))
+    assert lower_bound(9, 10) == pytest.approx(0.6058, abs=1e-4)
+    assert lower_bound(28, 28) < 0.9 <= lower_bound(29, 29)
+    assert lower_bound(0, 10) == 0
 
 
 def test_precision_is_of_any_failure_and_recall_of_ones_own_kind() -> None:

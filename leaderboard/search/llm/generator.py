@@ -4,7 +4,7 @@ Every call has a step, named by its place in the search. A search that is resume
 finds their replies in the journal and pays for none of them again.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Any
@@ -19,6 +19,7 @@ from leaderboard.search.llm.examples import Example
 from leaderboard.search.llm.journal import Journal, StepTaken
 from leaderboard.search.llm.prompts import Brief
 from leaderboard.search.llm.sitting import Sitting
+from leaderboard.search.llm.votes import Record, Verifier
 from surrogate.llm.outcome import Answer
 
 _FORM_STEP = "form"
@@ -41,6 +42,8 @@ class LlmGenerator:
     library: Sequence[Example] = ()
     verify: Arm | None = None
     independent: bool = False
+    #: What verifiers' words were worth so far; this search's own record where nobody keeps one.
+    records: Callable[[], dict[Verifier, Record]] | None = None
     name: str = "llm"
     breaker: Breaker = field(default_factory=Breaker)
 
@@ -51,6 +54,9 @@ class LlmGenerator:
         """
         book = Book(self.journal)
         return Sitting(self, book, self._briefed(book), ask).propose()
+
+    def records_in(self, book: Book) -> dict[Verifier, Record]:
+        return self.records() if self.records else book.records(self.outcomes)
 
     def hear(self, heard: Sequence[Reply]) -> str:
         """Why to pause, empty while there is no reason. Replies from the journal say nothing of today."""

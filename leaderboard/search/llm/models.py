@@ -1,4 +1,4 @@
-"""The journal of a run's language model as rows: what was asked, paid for and made of it."""
+"""What language models' part in searches leaves behind: each run's journal, and verifiers' records."""
 
 from django.db import models
 
@@ -30,3 +30,24 @@ class JournalEntry(models.Model):
 
     def __str__(self) -> str:
         return f"{self.kind} {self.step} of {self.run_id}"
+
+
+class VerifierRecord(models.Model):
+    """Counts over the measured kernels of all runs, as ``votes.Record`` has them."""
+
+    verifier = models.CharField(max_length=16)
+    model = models.CharField(max_length=120)  # with its effort, as arms are named
+    family = models.CharField(max_length=64)  # of tasks: today each task is one
+    warned = models.PositiveIntegerField(default=0)
+    right = models.PositiveIntegerField(default=0)
+    due = models.PositiveIntegerField(default=0)
+    caught = models.PositiveIntegerField(default=0)
+    changed_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["verifier", "model", "family"], name="search_llm_record_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.verifier} by {self.model} on {self.family}"

@@ -245,7 +245,7 @@ class Sitting:
         )
 
     def _keep(self, slot: _Slot, kernel: KernelText, digest: str, idea: str) -> None:
-        veto = vetoing(self._book.votes_on(digest), self._book.records(self._of.outcomes))
+        veto = vetoing(self._book.votes_on(digest), self._of.records_in(self._book))
         audit = Random(f"{self._of.seed}:{slot.step}:veto").random() < AUDITED  # noqa: S311
         before = self._book.used.get(slot.step)
         vetoed = bool(before["fault"]) if before is not None else veto is not None and not audit

@@ -62,6 +62,7 @@ class Verifiers:
                     {
                         "digest": suspect.digest,
                         "verifier": str(verifier),
+                        "model": self._arm.name,
                         "fails": final[0],
                         "reason": final[1],
                         "first": word is not None and word[0],

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping
+from functools import partial
 
 from leaderboard.models import Score, Standing
 from leaderboard.search.documents import plan_from
@@ -13,6 +14,7 @@ from leaderboard.search.llm.models import JournalEntry
 from leaderboard.search.llm.outcomes import Outcome, read_outcome
 from leaderboard.search.llm.pens import Pen
 from leaderboard.search.llm.prompts import Brief
+from leaderboard.search.llm.records import records_of_model
 from leaderboard.search.llm.setup import setup
 from leaderboard.search.models import SearchCandidate, SearchRun
 from leaderboard.search.plan import Policy
@@ -75,6 +77,9 @@ class Writer:
             library=library_of(run, pen),
             verify=chosen.verify,
             independent=plan.policy == Policy.RANDOM,
+            records=partial(records_of_model, chosen.verify.name, run.version.task.slug)
+            if chosen.verify
+            else None,
         )
 
     def _learn(self, run: SearchRun) -> None:

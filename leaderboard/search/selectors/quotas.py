@@ -25,7 +25,7 @@ class Quota:
     most_runs: int
     measurements: int
     most_measurements: int
-    dollars: float  # promised to language models by runs of the last day
+    dollars: float  # for language models
     most_dollars: float
     is_bound: bool = True  # staff is not, save for the number of runs
 
@@ -51,7 +51,7 @@ class Quota:
         if dollars and self.dollars + dollars > self.most_dollars:
             return (
                 "over_money",
-                f"Your searches of the last day may cost ${self.dollars:.2f} already; with ${dollars:.2f} "
+                f"Your searches of the last day have cost or may cost ${self.dollars:.2f}; with ${dollars:.2f} "
                 f"more they would pass the ${self.most_dollars:.2f} a day that a user may spend on language "
                 "models.",
             )
@@ -65,7 +65,7 @@ def quota_of(user: User) -> Quota:
     sums = recent.aggregate(
         runs=Sum(Case(When(going, then=1), default=0)),
         measurements=Sum(Case(When(going, then=F("measurements_limit")), default=F("measurements_spent"))),
-        dollars=Sum("money_limit"),
+        dollars=Sum(Case(When(going, then=F("money_limit")), default=F("money_spent"))),
     )
     return Quota(
         runs=sums["runs"] or 0,

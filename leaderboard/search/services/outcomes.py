@@ -8,6 +8,7 @@ from django.db.models import F
 from django.db.models.functions import Greatest
 
 from leaderboard.search.generators.base import Operator
+from leaderboard.search.llm.records import note_outcome
 from leaderboard.search.models import RunStatus, SearchCandidate, SearchEvent, SearchRun
 from leaderboard.search.services import runs
 from leaderboard.search.services.log import add_event, lock
@@ -55,6 +56,8 @@ def record(*, evaluation: Evaluation) -> None:
     candidate.seconds, candidate.seq = seconds, event.seq
     candidate.save(update_fields=["status", "seconds", "seq"])
     _settle(run, candidate, evaluation, seconds, ours)
+    if not ours:
+        note_outcome(run=run, digest=candidate.digest, verdict=evaluation.verdict)
     if evaluation.verdict == Verdict.INTERNAL_ERROR:
         _trip(run, evaluation.reason)
 

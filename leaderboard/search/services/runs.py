@@ -190,11 +190,11 @@ def extend(*, run: SearchRun, user: User, more: Limits) -> SearchRun:
             raise Refusal("run_changed", f"{reason} Start a new run.")
         locked.status, locked.stop_reason, locked.stop_message = RunStatus.RUNNING, "", ""
         locked.finished_at, locked.going_since = None, timezone.now()
-    # An ended run counts by what it used; reopened, it may use all of its limit once more.
-    unused = locked.measurements_limit - locked.measurements_spent if reopened else 0
-    quotas.require(
-        user=run.user, runs=int(reopened), measurements=unused + more.measurements, dollars=more.money
-    )
+    measurements, dollars = more.measurements, more.money
+    if reopened:  # an ended run counts by what it used; going on, it may use all of its limits
+        measurements += locked.measurements_limit - locked.measurements_spent
+        dollars += max(0.0, locked.money_limit - locked.money_spent)
+    quotas.require(user=run.user, runs=int(reopened), measurements=measurements, dollars=dollars)
     locked.measurements_limit += more.measurements
     locked.device_seconds_limit += more.device_seconds
     locked.wall_seconds_limit += more.wall_seconds

@@ -1,0 +1,38 @@
+"""What verifiers' words were worth over all runs: one record per verifier, model and task family."""
+
+from django.db.models import F
+
+from leaderboard.search.llm.models import JournalEntry, VerifierRecord
+from leaderboard.search.llm.votes import Record, Verifier, Vote
+from leaderboard.search.models import SearchRun
+
+
+def note_outcome(*, run: SearchRun, digest: str, verdict: str) -> None:
+    """Count a measured kernel with the votes on it, in the transaction that takes in its outcome.
+
+    That happens once for each candidate, so no vote counts twice. The records are the last rows that the
+    transaction locks, in the order of the steps, which is the same for all kernels.
+    """
+    votes = JournalEntry.objects.filter(run=run, kind=JournalEntry.Kind.VOTED, document__digest=digest)
+    for document in votes.order_by("step").values_list("document", flat=True):
+        if not document.get("model"):
+            continue  # from before votes were told apart by model
+        counted = Record()
+        counted.add(Vote(Verifier(document["verifier"]), bool(document["fails"])), verdict)
+        row, _ = VerifierRecord.objects.get_or_create(
+            verifier=document["verifier"], model=document["model"], family=run.version.task.slug
+        )
+        VerifierRecord.objects.filter(pk=row.pk).update(
+            warned=F("warned") + counted.warned,
+            right=F("right") + counted.right,
+            due=F("due") + counted.due,
+            caught=F("caught") + counted.caught,
+        )
+
+
+def records_of_model(model: str, family: str) -> dict[Verifier, Record]:
+    """One query; verifiers without a record have an empty one."""
+    found = {verifier: Record() for verifier in Verifier}
+    for row in VerifierRecord.objects.filter(model=model, family=family):
+        found[Verifier(row.verifier)] = Record(row.warned, row.right, row.due, row.caught)
+    return found
