@@ -6,7 +6,6 @@ first brought to the range [-1, 1] and the result scaled back, so a large token 
 """
 
 import copy
-import math
 import warnings
 from typing import Any
 
@@ -34,12 +33,40 @@ class Int8Linear(nn.Module):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """``x`` of shape (…, in) and float32 to (…, out)."""
-        size = torch.linalg.vector_norm(x, ord=math.inf, dim=-1, keepdim=True).clamp_min_(_TINY)
+        # The largest absolute value of each row; torch's norm of that name takes ten times as long.
+        size = torch.maximum(x.amax(dim=-1, keepdim=True), -x.amin(dim=-1, keepdim=True)).clamp_min_(_TINY)
         # reduce_range: without it the 16-bit sums of CPUs that lack VNNI overflow.
         y: torch.Tensor = torch.ops.quantized.linear_dynamic(x / size, self._weight, True)
         y.mul_(size)
         if self._bias is not None:
             y += self._bias
+        return y
+
+
+class Int8Gated(nn.Module):
+    """A gated feed-forward block of three such layers, whose first two read the same input: one product."""
+
+    def __init__(self, block: Any) -> None:
+        super().__init__()
+        both = nn.Linear(block.gate_proj.in_features, 2 * block.gate_proj.out_features, bias=False)
+        both.weight = nn.Parameter(torch.cat([block.gate_proj.weight, block.up_proj.weight]), False)
+        self._both = Int8Linear(both)
+        self._down = Int8Linear(block.down_proj)
+        self._activation = block.act_fn
+
+    @staticmethod
+    def fits(module: nn.Module) -> bool:
+        """Whether it has the parts of such a block, without biases, and no others."""
+        parts = dict(module.named_children())
+        return parts.keys() == {"gate_proj", "up_proj", "down_proj", "act_fn"} and all(
+            isinstance(part, nn.Linear) and part.bias is None
+            for name, part in parts.items()
+            if name != "act_fn"
+        )
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        gate, up = self._both(x).chunk(2, dim=-1)
+        y: torch.Tensor = self._down(self._activation(gate).mul_(up))
         return y
 
 
@@ -50,7 +77,11 @@ def quantise(model: nn.Module) -> nn.Module:
     find_head: Any = getattr(result, "get_output_embeddings", lambda: None)
     head = find_head()
     for name, module in list(result.named_modules()):
+        parent, _, attribute = name.rpartition(".")
+        if Int8Gated.fits(module):
+            setattr(result.get_submodule(parent), attribute, Int8Gated(module))
+    for name, module in list(result.named_modules()):
+        parent, _, attribute = name.rpartition(".")
         if isinstance(module, nn.Linear) and module is not head:
-            parent, _, attribute = name.rpartition(".")
             setattr(result.get_submodule(parent), attribute, Int8Linear(module))
     return result

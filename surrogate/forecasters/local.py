@@ -24,7 +24,8 @@ from surrogate.forecasters.local_prompt import PromptTokens, Tokens
 from surrogate.forecasters.local_weights import Loaded, LocalConfig, WeightsError, load
 from surrogate.forecasters.prefix_cache import PrefixCache, common_length
 
-#: Prefixes kept, that of the rules alone among them; 1,000 tokens of the default model take about 46 MB.
+#: Prefixes of tasks kept, besides the rules, which are computed as the weights are loaded; 1,000 tokens of
+#: the default model take about 46 MB.
 PREFIXES = 6
 #: A source is not even tokenised when it has more bytes than this per token allowed.
 _BYTES_PER_TOKEN = 8
@@ -51,6 +52,7 @@ class LocalForecaster:
         self._prompts: PromptTokens | None = None
         self._problem = ""
         self._prefixes = PrefixCache(PREFIXES)
+        self._rules: Any = None  # the key-value cache of what every prompt starts with
         self._last: _Last | None = None
 
     @property
@@ -93,6 +95,8 @@ class LocalForecaster:
                 loaded = load(self.config)
                 self._prompts = PromptTokens(loaded.tokenizer)
                 self._loaded = loaded
+                with torch.inference_mode():
+                    self._rules = self._extend(None, self._prompts.rules)
             except WeightsError as error:
                 # Kept: trying again at every request would cost seconds each time.
                 self._problem = f"No local model: {error}."
@@ -175,24 +179,22 @@ class LocalForecaster:
                 if surplus := len(last.tokens) - shared:
                     last.cache.crop(-surplus)
                 return last.cache, shared, 0
-        kept, computed = self._kept(group[0][1].rules, prefix)
+        kept, computed = self._kept(prefix)
         cache = copy.deepcopy(kept)
         if len(group) > 1:
             cache.batch_repeat_interleave(len(group))
         return cache, len(prefix), computed
 
-    def _kept(self, rules: tuple[int, ...], prefix: tuple[int, ...]) -> tuple[Any, int]:
+    def _kept(self, prefix: tuple[int, ...]) -> tuple[Any, int]:
         """The cache of ``prefix``, and how many of its tokens had to be computed for it now."""
         kept = self._prefixes.get(prefix)
         if kept is not None:
             return kept, 0
-        cache, computed = self._prefixes.get(rules), 0
-        if cache is None:
-            cache, computed = self._extend(None, rules), len(rules)
-            self._prefixes.put(rules, cache)
-        cache = self._extend(copy.deepcopy(cache), prefix[len(rules) :])
+        assert self._prompts is not None  # noqa: S101 - after _load
+        rules = len(self._prompts.rules)
+        cache = self._extend(copy.deepcopy(self._rules), prefix[rules:])
         self._prefixes.put(prefix, cache)
-        return cache, computed + len(prefix) - len(rules)
+        return cache, len(prefix) - rules
 
     def _extend(self, cache: Any, tokens: tuple[int, ...]) -> Any:
         """``cache``, or a new one, with ``tokens`` added in full precision."""

@@ -16,9 +16,8 @@ _KERNEL_HERE = "\ue000kernel\ue000"  # private use: no template or task has it
 @dataclass(frozen=True)
 class Tokens:
     """The prefix is the same for every kernel of a task, device and anchor, and it starts with the rules,
-    which are the same for everything."""
+    which are the same for everything (``PromptTokens.rules``)."""
 
-    rules: tuple[int, ...]
     prefix: tuple[int, ...]  # the rules included
     kernel: tuple[int, ...]
 
@@ -33,17 +32,18 @@ class PromptTokens:
     def __init__(self, tokenizer: Any) -> None:
         self._tokenizer = tokenizer
         self.letters = self._letter_tokens()
+        before, _ = self._frame(_KERNEL_HERE, prompt.RULES)
+        self._rules_text = before
+        self.rules = tuple(self._ids(before, special=True))
 
     def of(self, request: ForecastRequest) -> Tokens:
         parts = prompt.build(request)
         before, after = self._frame(f"{parts.task}\n\n{_KERNEL_HERE}{_QUESTION}", parts.rules)
         # Only what the template wrote itself may hold special tokens: a task's or a kernel's text that
         # spells one stays text. So the frame and the texts are tokenised apart.
-        rendered_task = before.index(parts.task)
-        rules = tuple(self._ids(before[:rendered_task], special=True))
+        task = before.removeprefix(self._rules_text)
         return Tokens(
-            rules,
-            (*rules, *self._ids(before[rendered_task:], special=False)),
+            (*self.rules, *self._ids(task, special=False)),
             (*self._ids(parts.kernel, special=False), *self._ids(after, special=True)),
         )
 

@@ -16,6 +16,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 from transformers.utils import logging as transformers_logging
 
 from surrogate.fetch import converted_folder
+from surrogate.forecasters import attention
 from surrogate.forecasters.int8 import quantise
 
 #: Bytes hashed at each end of a weights file: enough to tell two files apart, quick for any size.
@@ -36,6 +37,7 @@ class LocalConfig:
     adapter: str = ""  # folder of a LoRA adapter, which needs the package peft
     device: str = "auto"  # "auto", "cpu" or "cuda"
     int8: bool = True  # on the CPU only
+    quick_attention: bool = True  # on the CPU, where the model's kind allows
     max_prompt_tokens: int = 4096
     batch_tokens: int = 4096  # most padded tokens computed at once
 
@@ -75,6 +77,8 @@ def load(config: LocalConfig) -> Loaded:
         model = _with_adapter(model, config.adapter)
     model = model.to(device).eval()
     model.requires_grad_(False)
+    if config.quick_attention and attention.fits(model.config, device, dtype):
+        model.set_attn_implementation(attention.NAME)
     quick = quantise(model) if config.int8 and device.type == "cpu" else model
     return Loaded(
         tokenizer,

@@ -1,11 +1,13 @@
-"""How long one forecast of the local language model takes, and what 8 bits change.
+"""How long one forecast of the local language model takes, which part of it is products, and what 8 bits change.
 
     python -m tests.benchmarks.local_forecast [--threads 2] [--tokens 1500] > tests/benchmarks/results/local_forecast.json
 
 Needs the weights (``manage.py fetch_model``). The prompt is made as long as asked by repeating a kernel of our
-own. Reported for each way of computing: the first forecast on a task, another kernel on the same task, and a
-kernel of which a few characters in the last line changed. Processor seconds are reported beside the wall
-clock: on a machine that does other work too, those divided by the threads are what an idle one would need.
+own. Reported for each way of computing: the first forecast on a task ("cold"; the rules that every prompt
+starts with are computed when the weights are loaded), another kernel on the same task ("warm"), and a kernel of
+which a few characters in the last line changed. Processor seconds are reported beside the wall clock: on a
+machine that does other work too, those divided by the threads are what an idle one would need. The floor is the
+float32 products alone, at the rate that this machine multiplies matrices with in the same run.
 """  # noqa: E501 - a command to copy
 
 import argparse
@@ -74,16 +76,36 @@ def measure(config: LocalConfig, texts: list[str], repeats: int) -> tuple[dict[s
     """The three cases and the answers of the second."""
     forecaster = LocalForecaster(config)
     timed(forecaster, texts[0], "warm-up", Readings())
-    first, other, typing = Readings(), Readings(), Readings()
+    cold, warm, typing = Readings(), Readings(), Readings()
     for index in range(repeats):
-        timed(forecaster, texts[0], f"softmax-{index}", first)
+        timed(forecaster, texts[0], f"softmax-{index}", cold)
     timed(forecaster, texts[0], "softmax", Readings())
     answers = []
     for text in texts[1:]:
-        answers.append(timed(forecaster, text, "softmax", other))
+        answers.append(timed(forecaster, text, "softmax", warm))
         timed(forecaster, f"{text} int typed;", "softmax", typing)
-    cases = {"first_on_task": first, "other_kernel": other, "typing": typing}
+    cases = {"cold": cold, "warm": warm, "typing": typing}
     return {name: readings.to_document() for name, readings in cases.items()}, answers
+
+
+def floor(config: LocalConfig, tokens: int, cold: int, warm: int) -> dict[str, float]:
+    """Processor seconds of the float32 products of ``cold`` and ``warm`` tokens, and the rate behind them."""
+    loaded = load(config)
+    embedding = loaded.prefix_model.get_input_embeddings().weight.numel()
+    weights = sum(item.numel() for item in loaded.prefix_model.parameters()) - embedding
+    x, weight = torch.randn(tokens, 576), torch.randn(1536, 576)
+    best = math.inf
+    with torch.inference_mode():
+        for _ in range(20):
+            begun = time.process_time()
+            torch.nn.functional.linear(x, weight)
+            best = min(best, time.process_time() - begun)
+    rate = 2 * tokens * weight.numel() / best
+    return {
+        "gflop_per_processor_second": round(rate / 1e9, 1),
+        "cold": round(2 * weights * cold / rate, 3),
+        "warm": round(2 * weights * warm / rate, 3),
+    }
 
 
 def divergence(precise: list[Forecast], rough: list[Forecast]) -> float:
@@ -106,8 +128,12 @@ def main() -> None:
     texts = sources(prompts, arguments.tokens, arguments.repeats + 1)
     tokens = prompts.of(request(texts[1]))
     load_before = os.getloadavg()[0]
+    kept = len(prompts.rules), len(tokens.prefix)
+    lowest = floor(config, len(tokens.all), len(tokens.all) - kept[0], len(tokens.all) - kept[1])
     int8, rough = measure(config, texts, arguments.repeats)
-    float32, precise = measure(replace(config, int8=False), texts, arguments.repeats)
+    plain = replace(config, quick_attention=False)
+    masked, _ = measure(plain, texts, arguments.repeats)
+    float32, precise = measure(replace(plain, int8=False), texts, arguments.repeats)
     document = {
         "command": f"python -m tests.benchmarks.local_forecast --threads {arguments.threads}"
         f" --tokens {arguments.tokens} --repeats {arguments.repeats}",
@@ -121,9 +147,13 @@ def main() -> None:
         "model": default_weights().name,
         "threads": arguments.threads,
         "prompt_tokens": len(tokens.all),
-        "of_them_in_the_kept_prefix": len(tokens.prefix),
-        "seconds_int8": int8,
-        "seconds_float32": float32,
+        "of_them_rules": kept[0],
+        "of_them_in_the_kept_prefix": kept[1],
+        "load_average_after": round(os.getloadavg()[0], 2),
+        "floor_of_float32_products": lowest,
+        "seconds_as_served": int8,
+        "seconds_with_masked_attention": masked,
+        "seconds_with_masked_attention_in_float32": float32,
         "int8_divergence_from_float32_nats": round(divergence(precise, rough), 4),
         "largest_change_of_mean_log2": round(
             max(abs(one.mean - other.mean) for one, other in zip(precise, rough, strict=True)), 4
