@@ -18,6 +18,10 @@ from surrogate.policy import Action
 Floats = NDArray[np.float64]
 
 
+#: P(it works) below which a reason names it.
+_DOUBTFUL = 0.5
+
+
 @dataclass(frozen=True)
 class Decision:
     """``chosen`` means measured in this generation; an unchosen one that is no skip waits for a later one.
@@ -74,13 +78,15 @@ class Sieved:
                 else "Others look faster."
             )
         beats = f"beats the incumbent with probability {self.p_better[place]:.1%}"
+        works = float(self.view.p_works[place])
+        doubt = f", as it works with probability {works:.0%}" if works < _DOUBTFUL else ""
         if self.actions[place] == Action.AUDIT:
-            return f"Drawn for an audit; it {beats} only."
+            return f"Drawn for an audit; it {beats} only{doubt}."
         if self.actions[place] == Action.SKIP:
-            return f"It {beats} only."
+            return f"It {beats} only{doubt}."
         if self.actions[place] == Action.MEASURE:
-            return f"It {beats}."
-        return f"Not sure enough: it {beats}."
+            return f"It {beats}{doubt}."
+        return f"Not sure enough: it {beats}{doubt}."
 
 
 def sieve(view: View, incumbent: float, slots: int, plan: Plan, audited: Sequence[bool]) -> Sieved:
@@ -89,7 +95,8 @@ def sieve(view: View, incumbent: float, slots: int, plan: Plan, audited: Sequenc
     ``incumbent`` is the best log2 seconds measured so far, infinite before there is one; ``audited`` says
     which kernels were drawn to be measured even if they are to be skipped.
     """
-    p_better = p_below(view.mean, view.spread, incumbent)
+    # A kernel that fails beats nothing: what will hardly work is skipped like what is surely slow.
+    p_better = p_below(view.mean, view.spread, incumbent) * view.p_works
     gains = expected_gain(view.mean, view.spread, incumbent) * view.p_works
     if plan.policy == Policy.TOPK:
         chosen = frozenset(np.argsort(_worth(view), kind="stable")[:slots].tolist())

@@ -87,3 +87,18 @@ def test_gain_and_share_of_a_normal_distribution() -> None:
     mean, spread = np.array([0.3]), np.array([0.7])
     assert p_below(mean, spread, 0.1)[0] == pytest.approx((draws < 0.1).mean(), abs=0.005)
     assert expected_gain(mean, spread, 0.1)[0] == pytest.approx(np.maximum(0.1 - draws, 0).mean(), abs=0.005)
+
+
+def test_what_will_hardly_work_is_skipped_like_what_is_surely_slow() -> None:
+    """Fast as it is forecast, it beats nothing if it fails; P(works) counts with the time."""
+    some = View(np.array([-3.0, -3.0, -3.0]), np.full(3, 0.3), np.array([0.01, 0.3, 0.99]))
+    sieved = sieve(some, 0.0, 1, PLAN, [False] * 3)
+    decisions = [sieved.decision(place) for place in range(3)]
+    assert [item.action for item in decisions] == [Action.SKIP, Action.DEFER, Action.MEASURE]
+    assert [item.p_better for item in decisions] == pytest.approx([0.01, 0.3, 0.99], abs=1e-6)
+    assert decisions[0].reason == (
+        "It beats the incumbent with probability 1.0% only, as it works with probability 1%."
+    )
+    assert "works" not in decisions[2].reason
+    audited = sieve(some, 0.0, 1, PLAN, [True, False, False])
+    assert audited.decision(0).chosen, "what is skipped for P(works) is audited like any skip"

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from leaderboard.search.llm.embedding import cosines
 from surrogate.contract.request import KernelText
-from surrogate.features.similarity import similarities
 
 #: Examples of one prompt.
 SHOWN = 2
-#: Two examples this alike teach the same.
-_SAME = 0.7
+#: Two examples whose vectors are this near teach the same.
+_SAME = 0.9
 _LONGEST_SOURCE = 12_000  # characters
 
 
@@ -49,7 +49,7 @@ def retrieve(
     *,
     count: int = SHOWN,
 ) -> list[Example]:
-    """The most promising examples: alike in task or in code, useful so far, and unlike each other.
+    """The most promising examples: near in task or in code, useful so far, and unlike each other.
 
     ``near`` is the kernel that is to be improved. Only examples in ``language`` are considered.
     """
@@ -61,16 +61,16 @@ def retrieve(
     if not fitting:
         return []
     texts = [KernelText("python", item.reference) for item in fitting]
-    worth = similarities(KernelText("python", reference), texts)
+    worth = np.maximum(cosines(KernelText("python", reference), texts), 0.0)
     if near is not None:
-        worth = np.maximum(worth, similarities(near, [item.kernel for item in fitting]))
+        worth = np.maximum(worth, cosines(near, [item.kernel for item in fitting]))
     # A tenth for being there: a task like no other still gets what was useful elsewhere.
     worth = (0.1 + worth) * [uses.get(item.key, Use()).usefulness for item in fitting]
     worth *= [1 + 0.25 * max(0.0, min(item.gain, 4.0)) for item in fitting]
     chosen: list[Example] = []
     for place in np.argsort(-worth, kind="stable").tolist():
         item = fitting[place]
-        if chosen and similarities(item.kernel, [other.kernel for other in chosen]).max() > _SAME:
+        if chosen and cosines(item.kernel, [other.kernel for other in chosen]).max() > _SAME:
             continue
         chosen.append(item)
         if len(chosen) == count:

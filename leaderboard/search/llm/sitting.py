@@ -19,15 +19,16 @@ from leaderboard.search.llm import examples, moves, prompts, replies
 from leaderboard.search.llm.book import Book
 from leaderboard.search.llm.breaker import is_passing
 from leaderboard.search.llm.desk import Question, Reply, stored
+from leaderboard.search.llm.embedding import cosines
 from leaderboard.search.llm.journal import Document, StepTaken
 from leaderboard.search.llm.moves import Move
+from leaderboard.search.llm.novelty import SAME, repeats
 from leaderboard.search.llm.outcomes import Outcome
 from leaderboard.search.llm.prompts import Brief
 from leaderboard.search.llm.replies import Fault, Unusable, Written
 from leaderboard.search.llm.verifiers import Suspect, Verifiers
 from leaderboard.search.llm.votes import AUDITED, vetoing
 from surrogate.contract.request import KernelText
-from surrogate.features.similarity import similarities
 from surrogate.features.source import SOURCE_FEATURES, source_features
 from surrogate.llm.outcome import Failure, FailureKind
 
@@ -36,8 +37,6 @@ if TYPE_CHECKING:
 
 #: Answers without a kernel after which a slot is left empty. Calls that failed on the way do not count.
 MOST_FAULTS = 3
-#: A kernel that was to differ, and is this like another one, does not.
-_ALIKE = 0.9
 #: What tells kinds of kernels apart, so that the archive keeps the best of each.
 _KINDS = ("shared_memory", "vector_access", "intrinsics", "threads", "tensor_cores", "products")
 
@@ -204,8 +203,8 @@ class Sitting:
             taken = {item[2] for item in kernels} | self._found.keys() | self._ask.known
             if digest in taken:
                 self._fault(slot, Unusable(Fault.KNOWN, "The kernel is known already."))
-            elif slot.move is not None and slot.move.operator == Operator.DIFFERENT and self._alike(kernel):
-                self._fault(slot, Unusable(Fault.ALIKE, "The kernel was to differ from others and does not."))
+            elif sentence := self._repeats(slot, kernel, [item[1] for item in kernels]):
+                self._fault(slot, Unusable(Fault.ALIKE, sentence))
             else:
                 kernels.append((slot, kernel, digest, read.idea))
         if self._verifiers and kernels and not self._why_pause:
@@ -226,11 +225,28 @@ class Sitting:
             return Unusable(Fault.BAD_EDIT, "The kernel that was to be edited is no parent any more.")
         return replies.read_edit(reply.outcome, slot.move.parents[0].kernel.source, language, spec)
 
-    def _alike(self, kernel: KernelText) -> bool:
-        """Only asked of kernels that were to differ: the measure takes all numbers for one, and a change of a
-        tile's size alone is worth measuring."""
-        others = [parent.kernel for parent in self._ask.parents]
-        return bool(others) and float(similarities(kernel, others).max()) >= _ALIKE
+    def _repeats(self, slot: _Slot, kernel: KernelText, beside: Sequence[KernelText]) -> str:
+        """Why the kernel is no new one, empty where it is. ``beside`` came in the same answers.
+
+        Kernels that failed may be repeated: what is nearly like them may be what they should have been.
+        """
+        if (before := self._book.used.get(slot.step)) is not None:
+            return str(before["message"]) if before["fault"] == Fault.ALIKE else ""
+        if slot.move is None or self._of.independent:
+            return ""
+        found = [parent.kernel for parent in self._ask.parents]
+        found += [proposal.kernel for proposal in self._found.values()] + list(beside)
+        for digest, item in self._book.kernels().items():
+            outcome = self._of.outcomes(digest)
+            if outcome is None or outcome.worked:
+                found.append(KernelText(item["language"], item["source"]))
+        place = repeats(slot.move.operator, kernel, found)
+        if place is None:
+            return ""
+        alike = float(cosines(kernel, [found[place]])[0])
+        return (
+            f"The kernel repeats another one, being {alike:.3f} like it; from {SAME} on that is no new one."
+        )
 
     def _fault(self, slot: _Slot, unusable: Unusable, reply: Reply | None = None) -> None:
         slot.last = unusable

@@ -51,9 +51,9 @@ class Quota:
         if dollars and self.dollars + dollars > self.most_dollars:
             return (
                 "over_money",
-                f"Your searches of the last day have cost or may cost ${self.dollars:.2f}; with ${dollars:.2f} "
-                f"more they would pass the ${self.most_dollars:.2f} a day that a user may spend on language "
-                "models.",
+                f"Your searches of the last day have cost or may cost ${self.dollars:.2f}; with "
+                f"${dollars:.2f} more they would pass the ${self.most_dollars:.2f} a day that a user may "
+                "spend on language models.",
             )
         return None
 

@@ -1,0 +1,102 @@
+"""The innovation archive of a durable run: which rows it shows, and to whom, and what they were worth."""
+
+from collections.abc import Callable
+
+import pytest
+from django.contrib.auth.models import User
+
+from leaderboard.models import Score, Standing, Submission, TaskVersion
+from leaderboard.search.llm.book import Book
+from leaderboard.search.llm.pens import Pen
+from leaderboard.search.llm.writers import library_of
+from leaderboard.search.models import SearchRun
+from leaderboard.services import submissions
+from runners.models import Device, Runner
+from runners.services import evaluations
+from tests.fake_claude import FakeClaude
+from tests.search_llm.conftest import kernel, purpose
+from tests.search_llm.test_runs import access, finish_all, start, stepper_of  # noqa: F401  fixtures
+from tests.search_llm.test_search import Author
+
+pytestmark = pytest.mark.django_db(transaction=True)
+Start = Callable[..., SearchRun]
+
+
+@pytest.fixture
+def outsider(db: None) -> User:
+    return User.objects.create_user("outsider")
+
+
+def ranked(
+    user: User, device: Device, runner: Runner, name: str, *, is_public: bool = True, speed: int = 1
+) -> Submission:
+    """A submission that passed, as the board has it."""
+    submission = submissions.submit(
+        user=user,
+        task_slug="softmax",
+        device_slug=device.slug,
+        language="cpp",
+        mode="ranked",
+        source=kernel(name, speed),
+        is_public=is_public,
+    )
+    evaluation = evaluations.claim_next(queue=device.slug, runner=runner)
+    assert evaluation is not None
+    seconds = 8e-3 / speed
+    score = {"seconds": seconds, "ci_low": seconds, "ci_high": seconds, "roofline": None}
+    result = {"verdict": "passed", "reason": "", "device_seconds": 1.0, "benchmarks": [], "score": score}
+    assert evaluations.finish(evaluation=evaluation, result=result)
+    Score.objects.filter(submission=submission).update(standing=Standing.RANKED)
+    return submission
+
+
+def test_only_public_ranked_kernels_in_the_language_are_shown(
+    start: Start,  # noqa: F811
+    version: TaskVersion,
+    device: Device,
+    runner: Runner,
+    owner: User,
+    outsider: User,
+) -> None:
+    shown = ranked(outsider, device, runner, "public_one", speed=3)
+    ranked(outsider, device, runner, "of_another", is_public=False)
+    ranked(owner, device, runner, "the_owners_own", is_public=False)  # others may watch the run
+    held = ranked(outsider, device, runner, "held_for_review")
+    Score.objects.filter(submission=held).update(standing=Standing.HELD)
+    run = start()
+    (example,) = library_of(run, Pen("cpp"))
+    assert (example.key, example.task) == (str(shown.pk), "softmax")
+    assert example.kernel.source == kernel("public_one", 3)
+    assert "2667 µs on a test CPU" in example.note
+    assert "def reference" in example.reference
+    assert library_of(run, Pen("python")) == []
+    # What is made private later is not shown any more.
+    submissions.set_visibility(user=outsider, submission=shown, is_public=False)
+    assert library_of(run, Pen("cpp")) == []
+
+
+def test_a_run_shows_them_and_keeps_count_of_what_they_were_worth(
+    start: Start,  # noqa: F811
+    version: TaskVersion,
+    device: Device,
+    runner: Runner,
+    outsider: User,
+    server: FakeClaude,
+) -> None:
+    shown = ranked(outsider, device, runner, "public_one", speed=3)
+    for evaluation in list(evaluations.Evaluation.objects.exclude(status="finished")):
+        evaluations.request_cancel(evaluation=evaluation)  # the audit of whoever leads
+    server.responder = Author()
+    run = start(measurements=4)
+    stepper = stepper_of(run, server)
+    while stepper.step():
+        finish_all(runner, device)
+    prompts = [body["messages"][0]["content"][0]["text"] for body in server.bodies if purpose(body) != "form"]
+    assert any("static float public_one" in prompt for prompt in prompts)
+    asked = run.llm_entries.filter(kind="asked", document__examples__contains=[str(shown.pk)])
+    assert asked.exists(), "the journal tells which examples a kernel was written after"
+    generator = stepper_of(run, server)._writer.generator(run, Pen("cpp"))  # type: ignore[union-attr]
+    use = Book(generator.journal).uses(generator.outcomes)[str(shown.pk)]
+    written = run.llm_entries.filter(kind="used", document__fault="", step__in=asked.values("step"))
+    assert use.shown == written.count() > 0, "another process counts the same"
+    assert use.helped <= use.shown
