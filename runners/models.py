@@ -41,9 +41,10 @@ class Device(models.Model):
     #: {"copy_bytes_per_s": …, "flops_per_s": {"float32": …}, "launch_seconds": …}, measured on the device
     ceilings = models.JSONField(default=dict)
     calibrated_at = models.DateTimeField(null=True, blank=True)
-    #: "environment_digest" and "environment" of the newest ceilings, "noise_seconds" of the newest A/A test
+    #: "environment_digest" and "environment" of the newest ceilings, "noise_seconds" of the newest A/A test,
+    #: "noise": {"deviation", "freedom"} of all equal runs together
     calibration = models.JSONField(default=dict)
-    #: Coefficient of variation of one kernel's score over several runs, by ``manage.py calibrate_device``
+    #: Coefficient of variation of equal runs at most (noise.py); assumed until ``noise_measured_at`` is set
     noise = models.FloatField(null=True, blank=True)
     noise_measured_at = models.DateTimeField(null=True, blank=True)
     is_open = models.BooleanField(default=True, help_text="Whether submissions are accepted.")

@@ -1,11 +1,13 @@
 """The A/A test of a device: one kernel entered several times, and how much its score varies.
 
 The interval of a run tells of the noise within that run. What differs between two runs (where memory lies,
-clocks, who else uses the machine) shows only when equal runs are compared.
+clocks, who else uses the machine) shows only when equal runs are compared. Few runs tell little of it, and
+too small a noise ranks equal kernels apart; so what counts is what the noise is at most, with 95 % certainty.
 """
 
+import math
 import statistics
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,6 +20,11 @@ from runners.supervisor.client import run_job
 
 #: Two say nothing of a spread yet.
 FEWEST_RUNS = 3
+#: Comparisons of equal runs below which nothing is concluded.
+_LEAST_FREEDOM = FEWEST_RUNS - 1
+#: What is assumed of a device whose equal runs nobody has compared yet.
+ASSUMED: Mapping[str, float] = {"cpu": 0.03, "cuda": 0.01}
+_ONE_SIDED = 1.645  # standard deviations that hold 95 % of a normal distribution on one side
 _SOURCE = """\
 import torch
 
@@ -35,6 +42,32 @@ class Noise:
 
     coefficient_of_variation: float  # standard deviation over mean of the scores
     seconds: tuple[float, ...]  # the score of each run, in order
+
+
+@dataclass(frozen=True)
+class Spread:
+    """``deviation`` of the logarithms of equal runs, from ``freedom`` comparisons of independent runs."""
+
+    deviation: float
+    freedom: int
+
+    @property
+    def at_most(self) -> float:
+        """The upper end of its one-sided 95 % interval, by Wilson and Hilferty's form of chi-square."""
+        rest = 2 / (9 * self.freedom)
+        quantile = self.freedom * (1 - rest - _ONE_SIDED * math.sqrt(rest)) ** 3
+        return self.deviation * math.sqrt(self.freedom / quantile)
+
+
+def pooled(groups: Iterable[Sequence[float]]) -> Spread | None:
+    """What groups of equal runs, seconds of each, say together; None where they say too little."""
+    squares, freedom = 0.0, 0
+    for group in groups:
+        logarithms = [math.log(seconds) for seconds in group if seconds > 0]
+        if len(logarithms) > 1:
+            squares += statistics.variance(logarithms) * (len(logarithms) - 1)
+            freedom += len(logarithms) - 1
+    return Spread(math.sqrt(squares / freedom), freedom) if freedom >= _LEAST_FREEDOM else None
 
 
 class NoiseError(RuntimeError):

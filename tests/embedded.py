@@ -22,6 +22,7 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 _folder = Path(tempfile.mkdtemp(prefix="kernelhub-test-"))
 os.environ["KERNELHUB_DATA"] = str(_folder / "data")
 os.environ["KERNELHUB_CALIBRATION_PATIENCE"] = "0"  # no test depends on how true the ceilings are
+os.environ["KERNELHUB_NOISE_REPEATS"] = "0"  # nor on how much equal runs differ: that takes minutes to learn
 (_folder / "data" / "staticfiles").mkdir(parents=True)  # whitenoise warns where it is missing
 
 _postgres = EmbeddedPostgres(_folder / "postgres")

@@ -163,7 +163,8 @@ class DeviceOut(serializers.Serializer[object]):
     noise = serializers.FloatField(
         source="device.noise",
         allow_null=True,
-        help_text="Coefficient of variation of one kernel's score over several runs.",
+        help_text="Coefficient of variation of equal runs at most, which ties on boards go by; assumed while "
+        "noise_measured_at is null.",
     )
     noise_measured_at = serializers.DateTimeField(source="device.noise_measured_at", allow_null=True)
     environment_digest = serializers.CharField(

@@ -15,7 +15,7 @@ from django.utils import timezone
 from runners.calibrate import environment_digest
 from runners.devices import DetectedDevice
 from runners.models import Device, Runner
-from runners.noise import Noise
+from runners.noise import ASSUMED
 from runners.quiet import Quiet
 from runners.services.queue import ring
 from runners.services.sweeping import release_runner
@@ -25,11 +25,16 @@ logger = logging.getLogger(__name__)
 
 
 def register_device(*, detected: DetectedDevice) -> Device:
-    """The device's row with fresh facts. Whether it is open stays as the operator left it."""
+    """The device's row with fresh facts. Whether it is open stays as the operator left it. Until its noise is
+    measured one is assumed, as equal kernels would be ranked apart without.
+    """
     device, _ = Device.objects.update_or_create(
         slug=detected.slug,
         defaults={"kind": detected.kind, "name": detected.name, "facts": dict(detected.facts)},
     )
+    if device.noise is None:
+        Device.objects.filter(pk=device.pk, noise=None).update(noise=ASSUMED[detected.kind])
+        device.refresh_from_db(fields=["noise"])
     return device
 
 
@@ -60,14 +65,6 @@ def note_measuring(*, device: Device, runner: Runner | None) -> None:
     kept = {key: value for key, value in device.calibration.items() if key != "measured_by"}
     device.calibration = kept if runner is None else {**kept, "measured_by": str(runner.pk)}
     device.save(update_fields=["calibration"])
-
-
-def store_noise(*, device: Device, noise: Noise) -> None:
-    """What the A/A test showed. Ties on boards take it into account from now on."""
-    device.noise = noise.coefficient_of_variation
-    device.noise_measured_at = timezone.now()
-    device.calibration = {**device.calibration, "noise_seconds": list(noise.seconds)}
-    device.save(update_fields=["noise", "noise_measured_at", "calibration"])
 
 
 def is_outdated(*, device: Device, environment: Mapping[str, Any]) -> bool:

@@ -197,9 +197,10 @@ def test_hidden_cases_have_ragged_sizes_and_every_departure(task: CatalogTask):
         assert max(map(spec.case_bytes, drawn)) <= max(map(spec.case_bytes, public))
         for name, draw in spec.hidden.sizes[kind].items():
             found = {case.sizes[name] for case in drawn}
-            assert draw.choices or len(found) > len(public), name
             assert found <= (set(draw.choices) or set(range(draw.least, draw.most + 1))), name
-            assert draw.choices or sum(value % 2 for value in found) > len(found) / 4, name
+            if draw.most - draw.least > 20:
+                assert len(found - {case.sizes[name] for case in public}) > len(public), name
+                assert sum(value % 2 for value in found) > len(found) / 4, name
         for tensor in spec.inputs:
             allowed = set(spec.hidden.fills.get(tensor.name, ())) - {tensor.fill}
             assert {case.fills[tensor.name] for case in drawn if tensor.name in case.fills} >= allowed

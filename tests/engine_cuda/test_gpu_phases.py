@@ -23,7 +23,7 @@ def test_either_half_of_equal_runs_is_ranked_by_the_noise_of_the_other() -> None
     first, second = halves(scores)
 
     assert (first["pairs"], first["apart"], first["ranked_apart"]) == (45, 0, 0)
-    assert (second["pairs"], second["apart"], second["ranked_apart"]) == (45, 3, 3), "its noise is too small"
+    assert (second["pairs"], second["apart"], second["ranked_apart"]) == (45, 3, 0), "few runs: wider ties"
     assert first["noise"] == pytest.approx(0.0042, abs=5e-5)
     assert second["noise"] == pytest.approx(0.0022, abs=5e-5)
 

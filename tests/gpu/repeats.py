@@ -8,6 +8,7 @@ from typing import Any
 
 from leaderboard.ranking import widened
 from runners.contract.vocabulary import Language, Mode, Verdict
+from runners.noise import ASSUMED, pooled
 from tests.gpu import jobs
 from tests.gpu.tasks import steps, steps_source
 
@@ -56,9 +57,10 @@ def halves(scores: list[Any]) -> list[dict[str, Any]]:
         {
             "noise_of": name,
             "noise": _spread(one),
+            "noise_at_most": _at_most(one),
             "pairs": _pairs(other),
             "apart": _apart(other, None),
-            "ranked_apart": _apart(other, _spread(one)),
+            "ranked_apart": _apart(other, _at_most(one)),
         }
         for name, one, other in (("first", first, second), ("second", second, first))
         if len(one) > 1
@@ -68,6 +70,12 @@ def halves(scores: list[Any]) -> list[dict[str, Any]]:
 def _spread(scores: list[Any]) -> float:
     seconds = [score["seconds"] for score in scores]
     return float(statistics.stdev(seconds) / statistics.mean(seconds))
+
+
+def _at_most(scores: list[Any]) -> float:
+    """As a device's noise is learned; what is assumed of one where there are too few runs."""
+    found = pooled([[score["seconds"] for score in scores]])
+    return found.at_most if found else ASSUMED["cuda"]
 
 
 def _pairs(scores: list[Any]) -> int:

@@ -14,9 +14,9 @@ from runners.contract.job import DeviceTarget
 from runners.devices import detect, find
 from runners.instance_lock import lock_instance
 from runners.models import Device
-from runners.noise import Noise, NoiseError, measure_noise, spread
+from runners.noise import ASSUMED, Noise, NoiseError, measure_noise, spread
 from runners.quiet import Quiet, wait_for_quiet
-from runners.services import devices
+from runners.services import devices, repeats
 
 
 def cpu_target() -> DeviceTarget:
@@ -34,7 +34,8 @@ def test_the_command_stores_ceilings_with_their_environment(settings: Settings, 
     assert set(device.ceilings["flops_per_s"]) == {"float32", "float64", "bfloat16"}
     assert device.calibrated_at is not None
     assert len(device.calibration["environment_digest"]) == 64
-    assert device.noise is None
+    assert device.noise == ASSUMED["cpu"]
+    assert device.noise_measured_at is None
     assert 0 <= device.calibration["machine"]["load"] <= 1
     assert "copy: " in out.getvalue()
 
@@ -91,9 +92,10 @@ def test_remembered_ceilings_are_read_back_while_the_environment_is_the_same(tmp
 
 def test_noise_is_stored_beside_the_ceilings(device: Device) -> None:
     devices.store_ceilings(device=device, ceilings={}, environment={"torch": "2"})
-    devices.store_noise(device=device, noise=Noise(0.01, (1.0, 1.01, 0.99)))
+    repeats.store_noise(device=device, noise=Noise(0.01, (1.0, 1.01, 0.99)))
     device.refresh_from_db()
-    assert device.noise == 0.01
+    assert device.noise is not None
+    assert 0.02 < device.noise < 0.06, "three runs leave it open how much more it is"
     assert device.calibration["noise_seconds"] == [1.0, 1.01, 0.99]
     assert device.calibration["environment"] == {"torch": "2"}
 

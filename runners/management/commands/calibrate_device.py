@@ -19,7 +19,7 @@ from runners.instance_lock import InstanceTaken, lock_instance
 from runners.noise import FEWEST_RUNS, measure_noise
 from runners.quiet import wait_for_quiet
 from runners.selectors import required_tier
-from runners.services import devices
+from runners.services import devices, repeats
 
 
 class Command(BaseCommand):
@@ -60,8 +60,10 @@ class Command(BaseCommand):
                         required_tier=required_tier(Mode.RANKED),
                         on_run=lambda number, seconds: self.stderr.write(f"run {number}: {seconds:.6g} s"),
                     )
-                    devices.store_noise(device=device, noise=noise)
+                    repeats.store_noise(device=device, noise=noise)
+                    device.refresh_from_db(fields=["noise"])
                     self.stdout.write(f"noise: {noise.coefficient_of_variation:.3%} over {runs} runs")
+                    self.stdout.write(f"with the record of this device {device.noise:.3%} at most")
             except (OSError, RuntimeError) as error:
                 raise CommandError(str(error)) from error
 

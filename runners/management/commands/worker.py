@@ -6,11 +6,15 @@ from django.conf import settings
 from django.core.management.base import BaseCommand
 
 from runners.execution import RunnerContext
+from runners.rounds import Rounds
 from runners.sandbox.probe import probe
+from runners.services import repeats
 from runners.services.devices import register_runner
 from runners.services.queue import CHECK_QUEUE
 from runners.services.sweeping import sweep
 from runners.serving import serve
+
+_NOISE_SECONDS = 30  # between two looks at how much equal runs differ
 
 
 class Command(BaseCommand):
@@ -20,7 +24,5 @@ class Command(BaseCommand):
         proved = probe()
         runner = register_runner(device=None, tier=proved.tier, layers=proved.layers)
 
-        def sweep_once() -> None:
-            sweep()
-
-        serve(RunnerContext(runner, None), CHECK_QUEUE, every=sweep_once, seconds=settings.SWEEP_SECONDS)
+        housekeeping = Rounds({sweep: 0, repeats.tend: _NOISE_SECONDS})
+        serve(RunnerContext(runner, None), CHECK_QUEUE, every=housekeeping, seconds=settings.SWEEP_SECONDS)
