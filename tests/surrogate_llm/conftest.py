@@ -58,3 +58,12 @@ def config(server: FakeClaude) -> Config:
 
 def claude(config: Config, ledger: SpendLedger, clock: FakeClock) -> Claude:
     return Claude(config, ledger, clock=clock, random=Random(0))
+
+
+async def ask(config, ledger, clock, *, deadline=60.0, question=QUESTION):
+    async with claude(config, ledger, clock) as client:
+        return await client.ask(question, deadline=deadline)
+
+
+def models(server):
+    return [body["model"] for body in server.bodies]

@@ -11,7 +11,7 @@ from surrogate.llm.config import NO_KEY, Config
 from surrogate.llm.ledger import MemoryLedger
 from surrogate.llm.outcome import Answer, Failure, FailureKind
 from surrogate.llm.request import TextBlock
-from tests.fake_claude import FakeClaude, Reply, answer, paused, tool_use
+from tests.fake_claude import FakeClaude, Reply, answer, paused, stopped, tool_use
 from tests.surrogate_llm.conftest import FIRST, QUESTION, FakeClock, claude
 
 SCHEMA = {
@@ -41,6 +41,13 @@ async def test_text_usage_and_request_id_are_reported(server, config, ledger, cl
     assert outcome.usage.output > 0
     assert outcome.cost == ledger.spent > 0
     assert ledger.reserved == 0
+
+
+async def test_a_stop_sequence_ends_an_answer_like_any_other(server, config, ledger, clock):
+    server.script(stopped("stop_sequence", "all of it"))
+    outcome = await ask(claude(config, ledger, clock), QUESTION)
+    assert isinstance(outcome, Answer)
+    assert (outcome.text, outcome.stop_reason) == ("all of it", "stop_sequence")
 
 
 async def test_text_arrives_piece_by_piece(server, config, ledger, clock):
