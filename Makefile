@@ -16,8 +16,7 @@ run: $(STAMP) $(VENV)/.installed-llm  ## Start the whole site on this machine; C
 
 test: $(STAMP) $(VENV)/.installed-dev  ## Run the test suite
 	@$(BIN)/python -m kernelhub.frontend
-	@$(BIN)/python -m pytest -m 'not corpus and not browser' --numprocesses 2
-	@$(BIN)/python -m pytest -m 'not corpus and browser'
+	@$(BIN)/python -m pytest -m 'not corpus' --numprocesses 2
 
 corpus: $(STAMP) $(VENV)/.installed-dev  ## Run every known cheat and attack through the engine
 	@$(BIN)/python -m pytest tests/cheats tests/attacks --numprocesses 2

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,6 +11,13 @@ from runners.contract.job import DeviceTarget
 from runners.devices import detect
 from runners.sandbox.probe import PROVED, Probe, probe
 from runners.supervisor.pool import WarmPool
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    from tests.scheduling import OneProcessForTheBrowser  # needs pytest-xdist, which one process does without
+
+    return OneProcessForTheBrowser(config, log)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -68,7 +68,7 @@ def chromium() -> str:
     return path
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def site(chromium: str) -> Iterator[Site]:
     """``manage.py up`` on a free port and an empty folder; stopped the polite way, and it must obey."""
     with running_site(KERNELHUB_TASKS="softmax", KERNELHUB_DEVICES="cpu") as running:
