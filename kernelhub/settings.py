@@ -254,6 +254,8 @@ CALIBRATION_PATIENCE = env.integer("KERNELHUB_CALIBRATION_PATIENCE", 60)
 #: Comparisons of equal runs that a device's noise is learned from: while it is idle, its baselines are
 #: repeated until there are so many. Ties on boards go by it. 0 repeats none.
 NOISE_REPEATS = env.integer("KERNELHUB_NOISE_REPEATS", 12)
+#: Days that single times, listings and traces of an evaluation are kept; 0 keeps them for ever.
+RAW_DAYS = env.integer("KERNELHUB_RAW_DAYS", 180)
 LEASE_SECONDS = env.integer("KERNELHUB_LEASE_SECONDS", 30)
 SWEEP_SECONDS = env.integer("KERNELHUB_SWEEP_SECONDS", 5)
 DEVICE_SECONDS_PER_DAY = env.integer("KERNELHUB_DEVICE_SECONDS_PER_DAY", 1800)

@@ -112,6 +112,7 @@ class Evaluation(models.Model):
         default=dict
     )  # what a page needs to draw the run so far (contract/progress.py)
     result = models.JSONField(null=True, blank=True)  # the result document (contract/result.py)
+    raw_kept = models.BooleanField(default=True)  # else retention.py took single times and traces away
     tier = models.CharField(max_length=2, blank=True, default="")  # sandbox tier it ran under
     attempts = models.PositiveSmallIntegerField(default=0)
     runner = models.ForeignKey(
@@ -133,6 +134,11 @@ class Evaluation(models.Model):
             ),
             models.Index(
                 fields=["lease_expires_at"], name="evaluation_leased", condition=Q(status="running")
+            ),
+            models.Index(
+                fields=["finished_at"],
+                name="evaluation_raw",
+                condition=Q(status="finished", raw_kept=True),
             ),
             # For the usual length of runs, from which pages tell waits: read from the index alone.
             models.Index(

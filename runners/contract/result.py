@@ -149,6 +149,6 @@ class ResultDocument(TypedDict):
     launches: NotRequired[list[Launch]]  # of one call, ranked and profile modes; a stranger's word
     work: NotRequired[str]  # "own", "library", or "" where nobody knows
     output: Output
-    left_out: NotRequired[list[str]]  # what was dropped to keep the document under its cap
+    left_out: NotRequired[list[str]]  # what was dropped: to keep under the cap, or as its time was over
     device_seconds: float
     wall_seconds: float
