@@ -1,15 +1,17 @@
 """The fixed cast and a small task. Owner has submissions, outsider has none of them, staff may see all."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.core.cache import cache
 from django.utils import timezone
+from rest_framework.test import APIClient
 
 from leaderboard.catalog.loader import CatalogTask
 from leaderboard.models import Audit, Submission, Task, TaskVersion
-from leaderboard.services import submissions, tasks
+from leaderboard.services import submissions, tasks, tokens
 from runners.contract.parse import parse_task
 from runners.contract.spec import TaskSpec
 from runners.contract.vocabulary import DeviceKind, Verdict
@@ -161,3 +163,33 @@ def finish(runner: Runner) -> Callable[..., Submission]:
         return Submission.objects.select_related("evaluation").get(pk=submission.pk)
 
     return make
+
+
+@pytest.fixture
+def fresh_throttles() -> Iterator[None]:
+    cache.clear()
+    yield
+    cache.clear()
+
+
+@pytest.fixture
+def api(fresh_throttles: None) -> APIClient:
+    return APIClient()
+
+
+@pytest.fixture
+def as_owner(owner: User, fresh_throttles: None) -> APIClient:
+    client = APIClient()
+    client.force_login(owner)
+    return client
+
+
+def with_token(user: User, *scopes: str) -> APIClient:
+    _, text = tokens.create(user=user, name="mine", scopes=scopes)
+    client = APIClient()
+    client.credentials(HTTP_AUTHORIZATION=f"Bearer {text}")
+    return client
+
+
+def entry(**changes: Any) -> dict[str, Any]:
+    return {"task": "double", "device": "cpu-test", "language": "python", "source": PYTHON} | changes
