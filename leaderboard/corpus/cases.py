@@ -15,7 +15,7 @@ from runners.contract.spec import TaskSpec
 from runners.contract.vocabulary import LANGUAGES_OF, SUFFIXES, DeviceKind, Language, Mode, Verdict
 
 #: What a case is about. Only submissions run here; the others name the test that covers them.
-KINDS = ("submission", "upload", "task", "board")
+KINDS = ("submission", "upload", "task", "board", "device")
 
 
 class CorpusError(ValueError):

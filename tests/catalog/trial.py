@@ -87,6 +87,11 @@ def in_dtype(inputs: Outputs, dtype: torch.dtype) -> Outputs:
     return tuple(item.to(dtype) if item.is_floating_point() else item for item in inputs)
 
 
+def oracle(spec: TaskSpec, inputs: Outputs) -> Outputs:
+    """The reference on float64 copies of the inputs, which are exact."""
+    return apply(_function(spec, "reference"), in_dtype(inputs, torch.float64))
+
+
 @dataclass(frozen=True)
 class Wanted:
     """The right outputs, and what an element of each may be off: in all of its limits at once."""
@@ -96,8 +101,8 @@ class Wanted:
 
 
 def wanted(spec: TaskSpec, case: Case, inputs: Outputs) -> Wanted:
-    """By the reference on float64 copies of the inputs, which are exact; by tolerance and error budget."""
-    outputs = apply(_function(spec, "reference"), in_dtype(inputs, torch.float64))
+    """By the oracle, the task's tolerance and its error budgets."""
+    outputs = oracle(spec, inputs)
     conditions: Outputs = ()
     if spec.budgets:
         conditions = apply(_function(spec, "condition"), in_dtype(inputs, torch.float64))

@@ -1,4 +1,4 @@
-"""Every known cheat that a GPU can run, through ``manage.py cheat_suite`` as an operator runs it."""
+"""Every known cheat and attack that a GPU can run, by ``manage.py cheat_suite`` as an operator runs it."""
 
 import json
 import os
@@ -14,8 +14,17 @@ _SECONDS = 400  # about two minutes are usual
 
 
 def run() -> dict[str, Any]:
+    return _suite("cheats")
+
+
+def run_attacks() -> dict[str, Any]:
+    return _suite("attacks")
+
+
+def _suite(corpus: str) -> dict[str, Any]:
+    where = ["--device", jobs.device().instance, "--corpus", f"tests/{corpus}", "--json"]
     done = subprocess.run(
-        [sys.executable, "manage.py", "cheat_suite", "--device", jobs.device().instance, "--json"],
+        [sys.executable, "manage.py", "cheat_suite", *where],
         cwd=_ROOT,
         env={**os.environ, "KERNELHUB_DATA": jobs.data_dir()},
         capture_output=True,
@@ -29,7 +38,7 @@ def run() -> dict[str, Any]:
     except ValueError:
         return {"ok": False, "status": done.returncode, "summary": [f"no report: {lines[-5:]}"]}
     summary = [
-        f"{report['caught']} of {report['total']} cheats caught, {report['honest_controls_passed']} of "
+        f"{report['caught']} of {report['total']} {corpus} caught, {report['honest_controls_passed']} of "
         f"{report['honest_controls']} honest controls passed",
         *lines,
     ]

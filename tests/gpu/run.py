@@ -29,6 +29,7 @@ PHASES: Mapping[str, Callable[[], dict[str, Any]]] = {
     "load_inline": latency.run_load_inline,
     "profiles": profiles.run,
     "cheat_suite": cheats.run,
+    "attacks": cheats.run_attacks,
     "site": site.run,
     "search": search.run,
 }

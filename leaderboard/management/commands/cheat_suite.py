@@ -19,6 +19,11 @@ from leaderboard.local_runs import UsageError
 from leaderboard.reports import printable
 
 
+def _tasks_of(corpus: Path) -> Path:
+    """Attacks are written for the tasks of the cheats beside them."""
+    return corpus if (corpus / "tasks").is_dir() else corpus.parent / "cheats"
+
+
 class Command(BaseCommand):
     help = "Run the corpus of cheats and their honest neighbours through the engine."
     requires_system_checks: list[str] = []
@@ -32,7 +37,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             device = local_runs.find_device(options["device"])
-            corpus = read_corpus(options["corpus"])
+            corpus = read_corpus(options["corpus"], tasks=_tasks_of(options["corpus"]))
             wanted = set(options["cases"]) or set(corpus.expectations)
         except (UsageError, CorpusError) as error:
             raise CommandError(str(error), returncode=2) from error
