@@ -14,6 +14,7 @@ from rest_framework.views import APIView
 
 from leaderboard.api.permissions import HasScope
 from leaderboard.models import TaskVersion
+from leaderboard.numbers import whole_number
 from leaderboard.selectors import tasks
 from runners.contract.vocabulary import Work
 
@@ -81,9 +82,10 @@ def chosen_version(request: Request, slug: str) -> TaskVersion:
     text = request.query_params.get("version", "")
     if not text:
         return tasks.current_version(task)
-    if not (text.isascii() and text.isdigit() and len(text) <= 9):
+    number = whole_number(text, digits=9)
+    if number is None:
         raise ValidationError({"version": "must be a whole number"})
-    return tasks.get_version(task, int(text))
+    return tasks.get_version(task, number)
 
 
 def reply(serializer: Serializer[Any], status: int = 200, **headers: str) -> Response:

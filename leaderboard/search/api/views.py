@@ -20,6 +20,7 @@ from leaderboard.api.serializers import Error
 from leaderboard.api.submission_serializers import VisibilityIn
 from leaderboard.api.views_base import ApiView, PersonalView, equal_to, parsed, reply, user_of
 from leaderboard.downloads import gzip_response
+from leaderboard.numbers import whole_number
 from leaderboard.search.api import shapes
 from leaderboard.search.models import SearchRun
 from leaderboard.search.plan import Plan, Policy
@@ -243,7 +244,7 @@ def _limits(values: dict[str, Any]) -> Limits:
 
 
 def _since(request: Request) -> int:
-    text = request.query_params.get("since", "0")
-    if not (text.isascii() and text.isdigit() and len(text) <= 15):
+    number = whole_number(request.query_params.get("since", "0"))
+    if number is None:
         raise ValidationError({"since": "must be a whole number"})
-    return int(text)
+    return number

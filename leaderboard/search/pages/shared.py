@@ -8,6 +8,7 @@ from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest
 
+from leaderboard.numbers import whole_number
 from leaderboard.search.models import SearchRun
 from leaderboard.search.selectors import runs
 from leaderboard.search.selectors.candidates import BadQuery, Query
@@ -49,10 +50,10 @@ def person(request: HttpRequest) -> User | None:
 
 def since_of(request: HttpRequest) -> int:
     """Raises Http404."""
-    text = request.GET.get("since", "0")
-    if not (text.isascii() and text.isdigit() and len(text) <= 15):
+    number = whole_number(request.GET.get("since", "0"))
+    if number is None:
         raise Http404("'since' must be a whole number.")
-    return int(text)
+    return number
 
 
 def whole(form: Any, name: str, most: int = 10**12) -> int:
@@ -60,9 +61,10 @@ def whole(form: Any, name: str, most: int = 10**12) -> int:
     text = form.get(name, "").strip()
     if text == "":
         return 0
-    if not (text.isascii() and text.isdigit() and int(text[:20]) <= most and len(text) <= 15):
+    number = whole_number(text)
+    if number is None or number > most:
         raise Refusal("limits_wrong", f"{label_of(name)} must be a whole number, not {text[:20]!r}.")
-    return int(text)
+    return number
 
 
 def amount(form: Any, name: str) -> float:

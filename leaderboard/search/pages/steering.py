@@ -12,6 +12,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_POST
 
+from leaderboard.numbers import whole_number
 from leaderboard.search.models import SearchRun
 from leaderboard.search.pages.shared import amount, visible, whole
 from leaderboard.search.services import entering, runs
@@ -72,10 +73,8 @@ def extend(request: HttpRequest, run: SearchRun, user: User) -> str:
 
 @_steers
 def stop(request: HttpRequest, run: SearchRun, user: User) -> str:
-    numbers = {
-        int(text) for text in request.POST.getlist("candidate")[:500] if text.isascii() and text.isdigit()
-    }
-    stopped = runs.stop_candidates(run=run, user=user, numbers=[item for item in numbers if item < 2**31])
+    read = {whole_number(text, digits=9) for text in request.POST.getlist("candidate")[:500]}
+    stopped = runs.stop_candidates(run=run, user=user, numbers=[item for item in read if item is not None])
     return f"{stopped} candidate{'' if stopped == 1 else 's'} stopped."
 
 
