@@ -2,7 +2,7 @@
 
 Nothing is generated: one pass over the prompt gives the probability of each bin's letter. What comes before
 the kernel (rules, task, device, anchor) is computed once and kept, and while somebody types, so is the part
-of the kernel that did not change. On the CPU the kept prefix is computed in float32 and the rest in int8.
+of the kernel that did not change. On the CPU the rules are computed in float32 and all else in int8.
 """
 
 import copy
@@ -22,7 +22,7 @@ from surrogate.fetch import default_weights
 from surrogate.forecasters import prompt
 from surrogate.forecasters.local_prompt import PromptTokens, Tokens
 from surrogate.forecasters.local_weights import Loaded, LocalConfig, WeightsError, load
-from surrogate.forecasters.prefix_cache import PrefixCache, common_length
+from surrogate.forecasters.prefix_cache import PrefixCache, beginning, common_length
 
 #: Prefixes of tasks kept, besides the rules, which are computed as the weights are loaded; 1,000 tokens of
 #: the default model take about 46 MB.
@@ -96,7 +96,8 @@ class LocalForecaster:
                 self._prompts = PromptTokens(loaded.tokenizer)
                 self._loaded = loaded
                 with torch.inference_mode():
-                    self._rules = self._extend(None, self._prompts.rules)
+                    self._rules = DynamicCache(config=loaded.precise.config)
+                    self._extend(loaded.precise, self._rules, self._prompts.rules)
             except WeightsError as error:
                 # Kept: trying again at every request would cost seconds each time.
                 self._problem = f"No local model: {error}."
@@ -153,6 +154,8 @@ class LocalForecaster:
         ).logits
         if len(group) == 1:
             self._last = _Last(group[0][1].all, len(prefix), cache)
+            if prefix not in self._prefixes:
+                self._prefixes.put(prefix, beginning(cache, len(prefix)))
         # Shares of all next tokens: their sum, kept as the raw sum, says whether the model answers at all.
         letters = torch.tensor(self._prompts.letters, device=logits.device)
         shares = (
@@ -169,6 +172,7 @@ class LocalForecaster:
 
     def _start(self, prefix: tuple[int, ...], group: list[tuple[int, Tokens]]) -> tuple[Any, int, int]:
         """A key-value cache to go on from, how many tokens are in it, and how many had to be computed now."""
+        assert self._prompts is not None  # noqa: S101 - after _load
         last = self._last
         if len(group) == 1 and last is not None and last.tokens[: last.prefix] == prefix:
             tokens = group[0][1].all
@@ -179,6 +183,9 @@ class LocalForecaster:
                 if surplus := len(last.tokens) - shared:
                     last.cache.crop(-surplus)
                 return last.cache, shared, 0
+        if len(group) == 1 and prefix not in self._prefixes:
+            # One pass over task and kernel together takes less than two.
+            return copy.deepcopy(self._rules), len(self._prompts.rules), 0
         kept, computed = self._kept(prefix)
         cache = copy.deepcopy(kept)
         if len(group) > 1:
@@ -190,21 +197,18 @@ class LocalForecaster:
         kept = self._prefixes.get(prefix)
         if kept is not None:
             return kept, 0
-        assert self._prompts is not None  # noqa: S101 - after _load
+        assert self._loaded is not None and self._prompts is not None  # noqa: S101, PT018 - after _load
         rules = len(self._prompts.rules)
-        cache = self._extend(copy.deepcopy(self._rules), prefix[rules:])
+        cache = copy.deepcopy(self._rules)
+        self._extend(self._loaded.model, cache, prefix[rules:])
         self._prefixes.put(prefix, cache)
         return cache, len(prefix) - rules
 
-    def _extend(self, cache: Any, tokens: tuple[int, ...]) -> Any:
-        """``cache``, or a new one, with ``tokens`` added in full precision."""
+    def _extend(self, model: Any, cache: Any, tokens: tuple[int, ...]) -> None:
+        """Add ``tokens`` to ``cache``."""
         assert self._loaded is not None  # noqa: S101 - after _load
-        model = self._loaded.prefix_model
-        if cache is None:
-            cache = DynamicCache(config=model.config)
         ids = torch.tensor([tokens], device=self._loaded.device)
         model(input_ids=ids, cache=cache, use_cache=True, logits_to_keep=1)
-        return cache
 
     def _answer(self, masses: list[float], usage: Usage) -> Forecast | Abstention:
         try:

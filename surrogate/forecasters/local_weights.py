@@ -44,11 +44,11 @@ class LocalConfig:
 
 @dataclass
 class Loaded:
-    """``model`` computes kernels, ``prefix_model`` what is computed once and kept; on a GPU they are one."""
+    """``model`` computes what is asked, ``precise`` what is computed once for all; on a GPU they are one."""
 
     tokenizer: Any
     model: Any
-    prefix_model: Any
+    precise: Any
     device: torch.device
     digest: str
     context: int  # most tokens the model takes

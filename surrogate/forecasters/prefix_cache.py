@@ -3,6 +3,8 @@
 from collections import OrderedDict
 from typing import Any
 
+from transformers import DynamicCache
+
 
 class PrefixCache:
     """Maps token sequences to their key-value caches. Not thread-safe; the forecaster holds a lock."""
@@ -23,8 +25,19 @@ class PrefixCache:
         while len(self._kept) > self._places:
             self._kept.popitem(last=False)
 
+    def __contains__(self, tokens: tuple[int, ...]) -> bool:
+        return tokens in self._kept
+
     def __len__(self) -> int:
         return len(self._kept)
+
+
+def beginning(cache: Any, length: int) -> Any:
+    """A cache of its own with the first ``length`` tokens of ``cache``."""
+    found = DynamicCache()
+    for index, layer in enumerate(cache.layers):
+        found.update(layer.keys[..., :length, :].clone(), layer.values[..., :length, :].clone(), index)
+    return found
 
 
 def common_length(one: tuple[int, ...], other: tuple[int, ...]) -> int:

@@ -91,8 +91,8 @@ def measure(config: LocalConfig, texts: list[str], repeats: int) -> tuple[dict[s
 def floor(config: LocalConfig, tokens: int, cold: int, warm: int) -> dict[str, float]:
     """Processor seconds of the float32 products of ``cold`` and ``warm`` tokens, and the rate behind them."""
     loaded = load(config)
-    embedding = loaded.prefix_model.get_input_embeddings().weight.numel()
-    weights = sum(item.numel() for item in loaded.prefix_model.parameters()) - embedding
+    embedding = loaded.precise.get_input_embeddings().weight.numel()
+    weights = sum(item.numel() for item in loaded.precise.parameters()) - embedding
     x, weight = torch.randn(tokens, 576), torch.randn(1536, 576)
     best = math.inf
     with torch.inference_mode():

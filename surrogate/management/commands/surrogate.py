@@ -45,4 +45,6 @@ def _be_modest() -> None:
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     with contextlib.suppress(OSError):
         os.nice(_NICENESS)
-        os.sched_setaffinity(0, cores_beside())  # not those on which submissions are timed
+        # Not those on which submissions are timed. Whoever asks for more threads has a host that times none.
+        if settings.SURROGATE_THREADS <= len(beside := cores_beside()):
+            os.sched_setaffinity(0, beside)
