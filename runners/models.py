@@ -25,6 +25,8 @@ class Kernel(models.Model):
     digest = models.CharField(primary_key=True, max_length=64)
     language = models.CharField(max_length=16, choices=[(item, item) for item in Language])
     source = models.TextField()
+    #: By which nearly equal texts are known, made and read by the site; null until it has one.
+    sketch = models.JSONField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
     def __str__(self) -> str:

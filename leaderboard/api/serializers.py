@@ -104,6 +104,9 @@ class BoardRowOut(serializers.Serializer[object]):
         choices.WORK, source="work", help_text="Whose kernels ran; empty where nobody knows."
     )
     machine_written = serializers.BooleanField(help_text="Found by a search and entered in its owner's name.")
+    like = serializers.CharField(
+        allow_null=True, help_text="Whose earlier entry here has nearly the same text, if anybody's."
+    )
     submission = serializers.SerializerMethodField(
         help_text="Id of the submission where you may see it, else null."
     )

@@ -10,7 +10,8 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from runners.contract.parse import SpecError, parse_task
+from runners.contract.parse import parse_task
+from runners.contract.reading import SpecError
 from runners.contract.spec import TaskSpec
 from runners.contract.vocabulary import LANGUAGES_OF, SUFFIXES, DeviceKind, Language, Mode, Verdict
 

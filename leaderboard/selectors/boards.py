@@ -8,6 +8,7 @@ from uuid import UUID
 from django.db.models import F, Min, Q, QuerySet, Window
 from django.db.models.expressions import RowRange
 
+from leaderboard.likeness import originals
 from leaderboard.models import Baseline, BoardState, Score, Standing, TaskVersion
 from leaderboard.ranking import Entry, Place, rank, speedup, widened
 from leaderboard.selectors.specs import spec_of
@@ -48,6 +49,7 @@ class BoardRow:
     language: str
     work: str  # "own", "library", or "" where nobody knows
     machine_written: bool  # found by a search, and entered in its owner's name
+    like: str | None  # whose earlier entry has nearly the same text
     created_at: datetime
     standing: str  # "ranked" or "auditing"
     cells: dict[str, CaseCell]  # the same as ``cases``, by case name
@@ -83,7 +85,8 @@ def board(version: TaskVersion, device: Device, viewer: Viewer = None, kernels: 
     columns = case_columns(version, device)
     places = rank(map(entry_of, best_scores(kernels).filter(version=version, device=device)))
     anchor = next((place.entry.item for place in places if place.entry.item.baseline == Baseline.EAGER), None)
-    rows = [_row(place, columns, anchor, viewer) for place in places]
+    copies = _copies(places)
+    rows = [_row(place, columns, anchor, viewer, copies.get(place.entry.item.pk)) for place in places]
     return Board(
         version=version,
         device=device,
@@ -177,7 +180,18 @@ def case_seconds(score: Score) -> dict[str, float]:
     return {item["case"]: item["seconds"] for item in score.cases}
 
 
-def _row(place: Place[Score], columns: list[CaseColumn], anchor: Score | None, viewer: Viewer) -> BoardRow:
+def _copies(places: list[Place[Score]]) -> dict[int, str]:
+    """Score → whose earlier entry on the same board has nearly the same text."""
+    scores = {place.entry.item.pk: place.entry.item for place in places if place.entry.item.user}
+    oldest = sorted(scores.values(), key=lambda score: (score.created_at, score.pk))
+    found = originals((score.pk, score.user_id, score.submission.kernel.sketch or ()) for score in oldest)
+    owners = {score.pk: score.user.get_username() for score in oldest if score.user}
+    return {copy: owners[original] for copy, original in found.items()}
+
+
+def _row(
+    place: Place[Score], columns: list[CaseColumn], anchor: Score | None, viewer: Viewer, like: str | None
+) -> BoardRow:
     score = place.entry.item
     cells = {item["case"]: CaseCell(item["seconds"], item["ci_low"], item["ci_high"]) for item in score.cases}
     return BoardRow(
@@ -198,6 +212,7 @@ def _row(place: Place[Score], columns: list[CaseColumn], anchor: Score | None, v
         language=score.submission.kernel.language,
         work=score.work,
         machine_written=score.submission.machine_written,
+        like=like,
         created_at=score.created_at,
         standing=score.standing,
         cells=cells,

@@ -2,11 +2,12 @@
 
 import logging
 
+from leaderboard.likeness import sketch
 from leaderboard.models import Score, Standing, Submission
 from leaderboard.services import audits, boards
 from leaderboard.trust import below_floor, disturbed, measured_of
 from runners.contract.vocabulary import Mode, Verdict
-from runners.models import Evaluation
+from runners.models import Evaluation, Kernel
 
 logger = logging.getLogger(__name__)
 
@@ -52,6 +53,14 @@ def record(*, evaluation: Evaluation) -> Score | None:
         },
     )
     if is_new:
+        _remember_text(evaluation.kernel)
         audits.audit_leaders(board=board)
         boards.note_change(board=board)
     return score
+
+
+def _remember_text(kernel: Kernel) -> None:
+    """So that boards can tell copies. Here and not on entering: whoever enters should not wait for it."""
+    if kernel.sketch is None:
+        kernel.sketch = sketch(kernel.language, kernel.source)
+        Kernel.objects.filter(pk=kernel.pk).update(sketch=kernel.sketch)

@@ -16,7 +16,8 @@ from leaderboard.catalog.loader import CatalogTask, load_all
 from leaderboard.models import Baseline
 from leaderboard.ranking import Entry, rank
 from leaderboard.services.baselines import baseline_source
-from runners.contract.parse import SpecError, parse_task
+from runners.contract.parse import parse_task
+from runners.contract.reading import SpecError
 from runners.contract.spec import Case, TaskSpec
 from runners.contract.vocabulary import CaseRole, DeviceKind
 from runners.supervisor.cpu_session import CpuSession

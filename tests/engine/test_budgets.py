@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import torch
 
-from runners.contract.parse import SpecError
+from runners.contract.reading import SpecError
 from runners.contract.spec import TaskSpec, Tolerance
 from runners.supervisor.checking import allowance_used
 from runners.supervisor.compare import Bound, compare, sentence

@@ -5,7 +5,7 @@ import pytest
 from runners.backends.cpp.backend import CppBackend
 from runners.backends.cpp.screening import hidden_hits, hits, own_lines
 from runners.backends.python.backend import PythonBackend
-from runners.contract.parse import SpecError
+from runners.contract.reading import SpecError
 from runners.contract.spec import TaskSpec
 from runners.contract.vocabulary import Mode
 from tests.engine.conftest import GOOD_CPP, Evaluate, make_spec
