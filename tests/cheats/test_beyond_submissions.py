@@ -133,11 +133,14 @@ def _first_operand(node: ast.AST) -> ast.expr | None:
 
 
 def ablations(reference: str) -> Iterator[tuple[str, str]]:
-    """(operation, reference without it) for each operation."""
+    """(operation, reference without it) for each operation of the function itself."""
+    whole = ast.parse(reference)
+    # What it is judged by (``condition``) stands beside it, and gives no output.
+    whole.body = [item for item in whole.body if getattr(item, "name", "") != "condition"]
     number = 0
     while True:
         change = _Without(number)
-        tree = change.visit(copy.deepcopy(ast.parse(reference)))
+        tree = change.visit(copy.deepcopy(whole))
         if number >= change.seen:
             return
         yield change.text, ast.unparse(ast.fix_missing_locations(tree))
