@@ -82,7 +82,8 @@ def load(folder: Path) -> CatalogTask:
     except tomllib.TOMLDecodeError as error:
         raise CatalogError(f"{path}: is not valid TOML: {error}") from error
     try:
-        spec = parse_task(folder.name, document, _read(folder / "reference.py"))
+        condition = _read(folder / "condition.py") if "budget" in document else ""
+        spec = parse_task(folder.name, document, _read(folder / "reference.py"), condition)
     except SpecError as error:
         raise CatalogError(f"{path}: {error}") from error
     position = document.get("position")

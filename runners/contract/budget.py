@@ -1,7 +1,7 @@
 """The error that an operator's own arithmetic explains, which a tolerance cannot say.
 
 A sum of large numbers is wrong by more than one of small numbers, however well it is written. So a task may
-declare, per output, a budget in roundings of its condition: ``condition(*inputs)`` in its ``reference.py``
+declare, per output, a budget in roundings of its condition: ``condition(*inputs)`` in its ``condition.py``
 returns, for each output, what the operator added up without signs, for example ``|a| @ |b|`` of a matrix
 product. An element is within the budget when
 
@@ -41,12 +41,12 @@ class Budget:
 
 
 def parse_budgets(
-    document: Mapping[str, Any], floating: Sequence[str], fills: Collection[str], reference: str
+    document: Mapping[str, Any], floating: Sequence[str], fills: Collection[str], condition: str
 ) -> dict[str, Budget]:
     """``[budget.<output>]`` of the ``floating`` outputs. Raises SpecError naming the key at fault."""
     table = optional_section(document, "budget")
-    if table and "def condition(" not in reference:
-        raise SpecError("budget: reference.py defines no function condition(...)")
+    if table and "def condition(" not in condition:
+        raise SpecError("budget: condition.py defines no function condition(...)")
     budgets: dict[str, Budget] = {}
     for name in table:
         where = f"budget.{name}"

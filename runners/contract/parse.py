@@ -21,8 +21,9 @@ _MOST_CASES = 100
 _ANY_DTYPE = ("constant", "zeros")
 
 
-def parse_task(slug: str, document: Mapping[str, Any], reference: str) -> TaskSpec:
-    """The TaskSpec of a parsed ``task.toml`` and the text of its ``reference.py``.
+def parse_task(slug: str, document: Mapping[str, Any], reference: str, condition: str = "") -> TaskSpec:
+    """The TaskSpec of a parsed ``task.toml``, the text of its ``reference.py`` and, where it has error
+    budgets, of its ``condition.py``.
 
     Raises SpecError naming the key at fault.
     """
@@ -57,7 +58,8 @@ def parse_task(slug: str, document: Mapping[str, Any], reference: str) -> TaskSp
         reference=reference,
         forbids=tuple(_rules(document)),
         hidden=parse_draws(document, sizes, fitting),
-        budgets=parse_budgets(document, floating, FILLS, reference),
+        budgets=parse_budgets(document, floating, FILLS, condition),
+        condition=condition if "budget" in document else "",
     )
     _check_cases(spec)
     return spec

@@ -108,6 +108,7 @@ class TaskSpec:
     forbids: tuple[str, ...] = ()  # rules of the screening (rules.py) that refuse here instead of warning
     hidden: Draws = field(default_factory=Draws)  # what hidden cases are drawn from
     budgets: Mapping[str, Budget] = field(default_factory=dict)  # by output name
+    condition: str = ""  # source of condition.py: what the budgets are counted in (budget.py)
 
     @cached_property
     def digest(self) -> str:
@@ -133,8 +134,8 @@ class TaskSpec:
         """Plain JSON types only; ``from_document`` is its inverse."""
         document: dict[str, Any] = json.loads(json.dumps(asdict(self)))
         # What is not used is left out, which keeps the digests of tasks that were there before the key was.
-        for key, used in (("forbids", self.forbids), ("hidden", self.hidden), ("budgets", self.budgets)):
-            if not used:
+        for key in ("forbids", "hidden", "budgets", "condition"):
+            if not getattr(self, key):
                 del document[key]
         for case in document["cases"]:
             if not case["layouts"]:
@@ -159,6 +160,7 @@ class TaskSpec:
             forbids=tuple(document.get("forbids", ())),
             hidden=Draws.from_document(document["hidden"]) if "hidden" in document else Draws(),
             budgets={name: Budget.from_document(item) for name, item in document.get("budgets", {}).items()},
+            condition=document.get("condition", ""),
         )
 
 

@@ -19,15 +19,8 @@ class Oracle:
         be_strict()  # as where submissions run
         self.device = device
         self._spec = spec
-        scope: dict[str, Any] = {"__name__": "reference"}
-        try:
-            exec(compile(spec.reference, "reference.py", "exec"), scope)  # noqa: S102 - the task's own text
-            self._function = scope["reference"]
-            self._condition = scope["condition"] if spec.budgets else None
-        except Exception as error:
-            raise Ended(
-                Verdict.INTERNAL_ERROR, f"The task's reference.py does not load: {error!r}."
-            ) from error
+        self._function = _loaded(spec.reference, "reference")
+        self._condition = _loaded(spec.condition, "condition") if spec.budgets else None
 
     def __call__(self, inputs: Sequence[torch.Tensor], sizes: Mapping[str, int]) -> list[torch.Tensor]:
         """Outputs for ``inputs``; floating ones are upcast to float64 first, which is exact."""
@@ -74,3 +67,14 @@ class Oracle:
                 raise Ended(Verdict.INTERNAL_ERROR, f"The task's reference returns {text}.")
             shaped.append(result.reshape(dims))
         return shaped
+
+
+def _loaded(source: str, name: str) -> Callable[..., Any]:
+    """The function ``name`` of a task's own text."""
+    scope: dict[str, Any] = {"__name__": name}
+    try:
+        exec(compile(source, f"{name}.py", "exec"), scope)  # noqa: S102 - the task's own text
+        function: Callable[..., Any] = scope[name]
+    except Exception as error:
+        raise Ended(Verdict.INTERNAL_ERROR, f"The task's {name}.py does not load: {error!r}.") from error
+    return function

@@ -67,12 +67,12 @@ def _fill(tensor: TensorSpec, case: Case, generator: torch.Generator) -> torch.T
 
 
 def reference_of(spec: TaskSpec) -> Kernel:
-    return _function(spec, "reference")
+    return _function(spec.reference, "reference")
 
 
-def _function(spec: TaskSpec, name: str) -> Kernel:
+def _function(source: str, name: str) -> Kernel:
     names: dict[str, Any] = {}
-    exec(compile(spec.reference, f"{spec.slug}/reference.py", "exec"), names)  # noqa: S102 - our own file
+    exec(compile(source, f"{name}.py", "exec"), names)  # noqa: S102 - our own file
     function = names[name]
     assert callable(function)
     return function  # type: ignore[no-any-return]
@@ -89,7 +89,7 @@ def in_dtype(inputs: Outputs, dtype: torch.dtype) -> Outputs:
 
 def oracle(spec: TaskSpec, inputs: Outputs) -> Outputs:
     """The reference on float64 copies of the inputs, which are exact."""
-    return apply(_function(spec, "reference"), in_dtype(inputs, torch.float64))
+    return apply(reference_of(spec), in_dtype(inputs, torch.float64))
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ def wanted(spec: TaskSpec, case: Case, inputs: Outputs) -> Wanted:
     outputs = oracle(spec, inputs)
     conditions: Outputs = ()
     if spec.budgets:
-        conditions = apply(_function(spec, "condition"), in_dtype(inputs, torch.float64))
+        conditions = apply(_function(spec.condition, "condition"), in_dtype(inputs, torch.float64))
     fills = {case.fills.get(tensor.name, tensor.fill) for tensor in spec.inputs}
     limits = []
     for index, (tensor, right) in enumerate(zip(spec.outputs, outputs, strict=True)):

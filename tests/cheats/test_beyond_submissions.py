@@ -133,14 +133,11 @@ def _first_operand(node: ast.AST) -> ast.expr | None:
 
 
 def ablations(reference: str) -> Iterator[tuple[str, str]]:
-    """(operation, reference without it) for each operation of the function itself."""
-    whole = ast.parse(reference)
-    # What it is judged by (``condition``) stands beside it, and gives no output.
-    whole.body = [item for item in whole.body if getattr(item, "name", "") != "condition"]
+    """(operation, reference without it) for each operation."""
     number = 0
     while True:
         change = _Without(number)
-        tree = change.visit(copy.deepcopy(whole))
+        tree = change.visit(copy.deepcopy(ast.parse(reference)))
         if number >= change.seen:
             return
         yield change.text, ast.unparse(ast.fix_missing_locations(tree))

@@ -98,9 +98,9 @@ def evaluate(make_job: Callable[..., Job], proved: Probe) -> Evaluate:
     return run
 
 
-def make_spec(reference: str = REFERENCE, **changes: Any) -> TaskSpec:
+def make_spec(reference: str = REFERENCE, condition: str = "", **changes: Any) -> TaskSpec:
     """The tiny task with some keys replaced."""
-    return parse_task("double", {**DOCUMENT, **changes}, reference)
+    return parse_task("double", {**DOCUMENT, **changes}, reference, condition)
 
 
 def cpu_target(**facts: Any) -> DeviceTarget:

@@ -74,12 +74,14 @@ def test_results_too_small_to_be_normal_may_be_flushed() -> None:
     assert found["mismatches"] == 0
 
 
-SUM = "def reference(x):\n    return x.sum(1)\n\n\ndef condition(x):\n    return x.abs().sum(1)\n"
+SUM = "def reference(x):\n    return x.sum(1)\n"
+CONDITION = "def condition(x):\n    return x.abs().sum(1)\n"
 
 
-def _sum_spec(budget: Any, reference: str = SUM) -> TaskSpec:
+def _sum_spec(budget: Any, condition: str = CONDITION) -> TaskSpec:
     return make_spec(
-        reference,
+        SUM,
+        condition,
         outputs=[{"name": "y", "dtype": "float32", "shape": ["rows"]}],
         tolerance={"float32": {"atol": 0.5, "rtol": 0.0}},
         budget=budget,
@@ -92,19 +94,19 @@ def test_a_budget_survives_its_document() -> None:
 
 
 @pytest.mark.parametrize(
-    ("budget", "reference", "words"),
+    ("budget", "condition", "words"),
     [
-        ({"z": {"units": 1}}, SUM, "budget.z: there is no floating output 'z'"),
-        ({"y": {"units": True}}, SUM, "budget.y.units: must be a whole number"),
-        ({"y": {"units": "8 + depth"}}, SUM, "unknown size 'depth'"),
-        ({"y": {"units": 8, "alone": ["odd"]}}, SUM, "budget.y.alone: 'odd' is not one of"),
-        ({"y": {"units": 8, "more": 1}}, SUM, "budget.y: unknown key 'more'"),
-        ({"y": {"units": 8}}, "def reference(x):\n    return x.sum(1)\n", "defines no function condition"),
+        ({"z": {"units": 1}}, CONDITION, "budget.z: there is no floating output 'z'"),
+        ({"y": {"units": True}}, CONDITION, "budget.y.units: must be a whole number"),
+        ({"y": {"units": "8 + depth"}}, CONDITION, "unknown size 'depth'"),
+        ({"y": {"units": 8, "alone": ["odd"]}}, CONDITION, "budget.y.alone: 'odd' is not one of"),
+        ({"y": {"units": 8, "more": 1}}, CONDITION, "budget.y: unknown key 'more'"),
+        ({"y": {"units": 8}}, "", "defines no function condition"),
     ],
 )
-def test_a_budget_that_says_nothing_is_refused(budget: Any, reference: str, words: str) -> None:
+def test_a_budget_that_says_nothing_is_refused(budget: Any, condition: str, words: str) -> None:
     with pytest.raises(SpecError) as caught:
-        _sum_spec(budget, reference)
+        _sum_spec(budget, condition)
     assert words in str(caught.value)
 
 

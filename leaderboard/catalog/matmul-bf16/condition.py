@@ -1,0 +1,5 @@
+import torch
+
+
+def condition(a, b):
+    return torch.matmul(a.abs(), b.abs())
