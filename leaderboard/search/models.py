@@ -154,6 +154,7 @@ class SearchEvent(models.Model):
         GENERATION = "generation"
         MEASURED = "measured"
         DROPPED = "dropped"
+        PROFILED = "profiled"  # a kernel that a language model builds on; costs device seconds alone
         PAUSED = "paused"
         RESUMED = "resumed"
         EXTENDED = "extended"

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.dispatch import receiver
 
-from leaderboard.search.services import outcomes
+from leaderboard.search.services import outcomes, profiles
 from runners.models import Evaluation
 from runners.signals import evaluation_finished
 
@@ -12,3 +12,4 @@ from runners.signals import evaluation_finished
 @receiver(evaluation_finished)
 def on_finished(evaluation: Evaluation, **_: Any) -> None:
     outcomes.record(evaluation=evaluation)
+    profiles.record(evaluation=evaluation)

@@ -60,10 +60,10 @@ def vote(fails: bool, reason: str = "Line 4.") -> Reply:
 
 
 def purpose(body: dict[str, Any]) -> str:
-    """What a request is for: "form", "judge", or the operator."""
+    """What a request is for: "form", "judge", "condense", or the operator."""
     properties = ((body.get("output_config") or {}).get("format") or {}).get("schema", {}).get("properties")
     if properties:
-        return "form" if "steps" in properties else "judge"
+        return "form" if "steps" in properties else "condense" if "findings" in properties else "judge"
     text = "".join(block["text"] for block in body["messages"][0]["content"])
     for word, start in (
         ("translate", "Write a first kernel"),

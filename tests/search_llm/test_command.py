@@ -10,8 +10,8 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from leaderboard.catalog.loader import CATALOG, load
-from tests.fake_claude import FakeClaude, error, refusal
-from tests.search_llm.conftest import HAIKU, SONNET, code
+from tests.fake_claude import FakeClaude, answer, error, refusal
+from tests.search_llm.conftest import HAIKU, SONNET, code, purpose
 from tests.search_llm.test_search import FORM
 
 TASK = load(CATALOG / "sum")
@@ -29,7 +29,8 @@ def test_a_kernel_that_fails_to_compile_is_repaired_and_measured(
 ) -> None:
     settings.CALIBRATE = False  # takes longer than the search, and no ceiling matters here
     good = next(item for item in TASK.good if str(item.language) == "cpp").source()
-    server.script(FORM, code(good.replace("{", "{ oops;", 1)), error(529), code(good), refusal())
+    read = answer({"findings": ["It reads one element after the other."]})
+    server.script(FORM, code(good.replace("{", "{ oops;", 1)), read, error(529), code(good), refusal())
     out, journal = io.StringIO(), tmp_path / "journal.jsonl"
 
     def search(measurements: int) -> dict[str, Any]:
@@ -64,6 +65,11 @@ def test_a_kernel_that_fails_to_compile_is_repaired_and_measured(
     assert "error" in repair.partition("How it failed:")[2]
     assert server.bodies[-1]["output_config"] == {"effort": "low"}
     assert 0 < report["money_spent"] < 2
+    # What a model is to condense is what the engine's own profiler said of the starter.
+    (told,) = [
+        body["messages"][0]["content"][0]["text"] for body in server.bodies if purpose(body) == "condense"
+    ]
+    assert "bytes_per_s: " in told
     asked = len(server.requests)
     again = search(3)  # from the journal alone
     assert again["measurements"] == rows

@@ -60,6 +60,9 @@ class Command(BaseCommand):
         model.add_argument(
             "--journal", type=Path, metavar="FILE", help="keep what was paid for, and go on there"
         )
+        model.add_argument(
+            "--no-profiles", action="store_true", help="have no profiler look at the kernels it builds on"
+        )
         parser.add_argument("--slots", type=int, default=4, help="measurements in a generation")
         parser.add_argument("--seed", type=int, default=0)
         parser.add_argument("--mode", choices=[str(Mode.BENCHMARK), str(Mode.RANKED)], default="benchmark")
@@ -128,10 +131,13 @@ class Command(BaseCommand):
             journal=journal,
             verify=verify,
             library=catalog_library(task, kind),
+            profile=None if options["no_profiles"] else self._measure(options, task, device, Mode.PROFILE),
         )
 
-    def _measure(self, options: dict[str, Any], task: CatalogTask, device: DetectedDevice) -> Measure:
-        mode = Mode(options["mode"])
+    def _measure(
+        self, options: dict[str, Any], task: CatalogTask, device: DetectedDevice, as_mode: Mode | None = None
+    ) -> Measure:
+        mode = as_mode or Mode(options["mode"])
 
         def measure(kernel: KernelText) -> ResultDocument:
             return local_runs.run_source(

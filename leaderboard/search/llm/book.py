@@ -24,9 +24,9 @@ class Book:
     replied: dict[str, Document] = field(default_factory=dict)
     used: dict[str, Document] = field(default_factory=dict)
     voted: dict[str, Document] = field(default_factory=dict)
-    measured: dict[str, Document] = field(
-        default_factory=dict
-    )  # by digest; only of searches without a database
+    # By digest; only of searches without a database, which have their outcomes elsewhere.
+    measured: dict[str, Document] = field(default_factory=dict)
+    profiled: dict[str, Document] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for entry in self.journal.entries():
@@ -43,6 +43,7 @@ class Book:
             "used": self.used,
             "voted": self.voted,
             "measured": self.measured,
+            "profiled": self.profiled,
         }
         if kind in of_kind:
             of_kind[kind][step] = document

@@ -10,8 +10,8 @@ from random import Random
 from typing import Any
 
 from leaderboard.search.generators.base import Ask, GeneratorPaused, GeneratorSpent, Proposal
-from leaderboard.search.llm import prompts
-from leaderboard.search.llm.arms import Arm
+from leaderboard.search.llm import condensing, prompts
+from leaderboard.search.llm.arms import Arm, cheapest
 from leaderboard.search.llm.book import Book, Outcomes
 from leaderboard.search.llm.breaker import Breaker
 from leaderboard.search.llm.desk import Desk, Question, Reply
@@ -44,6 +44,8 @@ class LlmGenerator:
     independent: bool = False
     #: What verifiers' words were worth so far; this search's own record where nobody keeps one.
     records: Callable[[], dict[Verifier, Record]] | None = None
+    #: What a profiler said of a kernel, by digest (condensing.readable); empty while nobody has looked.
+    profiles: Callable[[str], str] = lambda _: ""
     name: str = "llm"
     breaker: Breaker = field(default_factory=Breaker)
 
@@ -53,7 +55,8 @@ class LlmGenerator:
         Draws come from the steps' names and not from ``random``: a resumed step must come to the same.
         """
         book = Book(self.journal)
-        return Sitting(self, book, self._briefed(book), ask).propose()
+        brief = self._briefed(book)
+        return Sitting(self, book, brief, ask, self._findings(book, brief, ask)).propose()
 
     def records_in(self, book: Book) -> dict[Verifier, Record]:
         return self.records() if self.records else book.records(self.outcomes)
@@ -80,6 +83,28 @@ class LlmGenerator:
             raise StepTaken(_FORM_STEP)
         form = _form(book.replied.get(_FORM_STEP, {}).get("data"))
         return replace(self.brief, form=form) if form else self.brief
+
+    def _findings(self, book: Book, brief: Brief, ask: Ask) -> dict[str, str]:
+        """What the parents' profiles came to, by digest. The best one's is condensed now if it is there.
+
+        By the cheapest model: it reads numbers, it writes no kernel. Nothing is lost where nothing comes.
+        """
+        for parent in [] if self.independent else ask.parents[:1]:
+            step = condensing.step_of(parent.digest)
+            if step in book.asked:
+                if step not in book.replied and not self.journal.is_lost(step):
+                    raise StepTaken(step)
+                continue
+            profile, arm = self.profiles(parent.digest), cheapest(self.arms)
+            request = condensing.condense(brief, parent.kernel.source, profile, arm.effort)
+            if not profile or not self.desk.affords(arm, request):
+                continue
+            about = {"operator": "condense", "digest": parent.digest}
+            if why := self.hear(self.desk.ask(book, [Question(step, arm, request, about)])):
+                raise GeneratorPaused(why)
+        replies = ((item.digest, book.replied.get(condensing.step_of(item.digest))) for item in ask.parents)
+        found = {digest: condensing.findings_of(reply.get("data")) for digest, reply in replies if reply}
+        return {digest: text for digest, text in found.items() if text}
 
 
 def _form(data: Any) -> str:

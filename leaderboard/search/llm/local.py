@@ -10,6 +10,7 @@ from leaderboard.catalog.loader import CatalogTask, load_all
 from leaderboard.search.generators.base import digest_of
 from leaderboard.search.llm.arms import Arm
 from leaderboard.search.llm.book import Book
+from leaderboard.search.llm.condensing import readable
 from leaderboard.search.llm.desk import Desk
 from leaderboard.search.llm.examples import Example
 from leaderboard.search.llm.generator import LlmGenerator
@@ -20,7 +21,7 @@ from leaderboard.search.local import LocalSearch, Measure, Written
 from leaderboard.search.plan import Plan, Policy
 from leaderboard.search.text_outlook import TextOutlook
 from runners.contract.result import ResultDocument
-from runners.contract.vocabulary import LANGUAGES_OF, DeviceKind, Language
+from runners.contract.vocabulary import LANGUAGES_OF, DeviceKind, Language, Verdict
 from runners.devices import DetectedDevice
 from surrogate.contract.request import DeviceFacts, KernelText
 from surrogate.llm.clock import Clock
@@ -86,8 +87,10 @@ class LlmSearch:
         verify: Arm | None = None,
         library: Sequence[Example] = (),
         clock: Clock | None = None,
+        profile: Measure | None = None,
     ) -> None:
-        self._journal, self._measure = journal, measure
+        """``profile`` runs a kernel in profile mode; None where nobody is to look at the best ones."""
+        self._journal, self._measure, self._profile = journal, measure, profile
         self._book = Book(journal)
         used = sum(int(document["tokens"]) for document in self._book.replied.values())
         spent = Decimal(str(self._book.spent))
@@ -103,6 +106,7 @@ class LlmSearch:
             library=library,
             verify=verify,
             independent=plan.policy == Policy.RANDOM,
+            profiles=self._profiled,
         )
         written = Written(str(language), language, self.generator, TextOutlook())
         self.search = LocalSearch(task, written, plan, self._measured)
@@ -119,6 +123,17 @@ class LlmSearch:
         document = self._measure(kernel)
         self._journal.add("measured", digest, {"document": _kept(document)})
         return document
+
+    def _profiled(self, digest: str) -> str:
+        """Have the kernel looked at by a profiler, once; it costs device time and no measurement."""
+        if self._profile is None:
+            return ""
+        if digest not in self._book.profiled:
+            kernel = self.search.state.candidates[digest].proposal.kernel
+            document = self._profile(kernel)
+            said = readable(document) if document["verdict"] == Verdict.PASSED else ""
+            self._book.add("profiled", digest, {"text": said, "device_seconds": document["device_seconds"]})
+        return str(self._book.profiled[digest]["text"])
 
     def report(self) -> dict[str, Any]:
         book = Book(self._journal)

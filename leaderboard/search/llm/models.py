@@ -3,6 +3,7 @@
 from django.db import models
 
 from leaderboard.search.models import SearchRun
+from runners.models import Evaluation
 
 
 class JournalEntry(models.Model):
@@ -51,3 +52,19 @@ class VerifierRecord(models.Model):
 
     def __str__(self) -> str:
         return f"{self.verifier} by {self.model} on {self.family}"
+
+
+class ParentProfile(models.Model):
+    """A profile-mode run of a kernel that others are built on: once per run of a search and kernel."""
+
+    run = models.ForeignKey(SearchRun, on_delete=models.CASCADE, related_name="profiles")
+    digest = models.CharField(max_length=64)
+    evaluation = models.OneToOneField(Evaluation, on_delete=models.PROTECT, related_name="search_profile")
+    reserved_seconds = models.FloatField()
+    is_settled = models.BooleanField(default=False)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["run", "digest"], name="search_llm_profile_once")]
+
+    def __str__(self) -> str:
+        return f"profile of {self.digest} for {self.run_id}"

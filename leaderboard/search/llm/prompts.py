@@ -22,7 +22,7 @@ from surrogate.contract.request import DeviceFacts
 from surrogate.llm.request import Effort, Request, TextBlock
 
 #: Changes whenever the wording does: a run goes on only in the words that it was begun in.
-VERSION = "1"
+VERSION = "2"
 #: Tokens of an answer, thinking included: of a kernel by effort, and of a vote.
 MOST_WRITTEN: Mapping[Effort | None, int] = {
     None: 16_000,
@@ -112,7 +112,7 @@ class Brief:
     @property
     def system(self) -> tuple[TextBlock, ...]:
         # An hour: a run's calls are minutes apart, and five would let the prefix lapse between them.
-        return (TextBlock(RULES), TextBlock(_sendable(self._task()), cache="1h"))
+        return (TextBlock(RULES), TextBlock(sendable(self._task()), cache="1h"))
 
     def _task(self) -> str:
         kind, marks = DeviceKind(self.device.kind), count(1)
@@ -162,8 +162,12 @@ def write(
     *,
     failed: tuple[str, str] | None = None,
     avoid: Sequence[str] = (),
+    findings: Mapping[str, str] | None = None,
 ) -> Request:
-    """Ask for a kernel. ``failed`` is (source, error) to be repaired, ``avoid`` sources not to come near."""
+    """Ask for a kernel. ``failed`` is (source, error) to be repaired, ``avoid`` sources not to come near.
+
+    ``findings`` has, by digest, what a profile of a parent came to.
+    """
     marks = count(1)
     lines: list[str] = []
     if examples:
@@ -177,6 +181,8 @@ def write(
         lines += [f"A correct kernel, {_time(2**parent.log2_seconds)}:", marked(parent.kernel.source, marks)]
         if outcome is not None:
             lines += [_case_time(*case) for case in outcome.cases[:_MOST_CASES]]
+        if told := (findings or {}).get(parent.digest):
+            lines += ["What its profile shows, as another reader put it:", marked(told, marks)]
     if failed is not None:
         lines += [
             "A kernel that failed:",
@@ -192,7 +198,7 @@ def write(
     # Text and no schema: code inside JSON is escaped line for line, which costs tokens and breaks code.
     return Request(
         brief.system,
-        (TextBlock(_sendable("\n".join(lines))),),
+        (TextBlock(sendable("\n".join(lines))),),
         MOST_WRITTEN[effort],
         effort=effort,
         purpose=f"search {operator}",
@@ -214,7 +220,7 @@ def judge(
     lines.append("Answer that it fails only where you can name the line and the input.")
     return Request(
         brief.system,
-        (TextBlock(_sendable("\n".join(lines))),),
+        (TextBlock(sendable("\n".join(lines))),),
         MOST_JUDGED,
         VOTE_SCHEMA,
         effort,
@@ -252,6 +258,6 @@ def _case_time(case: str, seconds: float, floor: float | None) -> str:
     return f"- {case}: {seconds * 1e6:.4g} µs{share}"
 
 
-def _sendable(text: str) -> str:
+def sendable(text: str) -> str:
     """Half a surrogate pair is no text that can be sent."""
     return text.encode(errors="replace").decode()

@@ -18,6 +18,7 @@ from leaderboard.search.generators.base import (
 from leaderboard.search.llm import examples, moves, prompts, replies
 from leaderboard.search.llm.book import Book
 from leaderboard.search.llm.breaker import is_passing
+from leaderboard.search.llm.cells import cell_of
 from leaderboard.search.llm.desk import Question, Reply, stored
 from leaderboard.search.llm.embedding import cosines
 from leaderboard.search.llm.journal import Document, StepTaken
@@ -29,7 +30,6 @@ from leaderboard.search.llm.replies import Fault, Unusable, Written
 from leaderboard.search.llm.verifiers import Suspect, Verifiers
 from leaderboard.search.llm.votes import AUDITED, vetoing
 from surrogate.contract.request import KernelText
-from surrogate.features.source import SOURCE_FEATURES, source_features
 from surrogate.llm.outcome import Failure, FailureKind
 
 if TYPE_CHECKING:
@@ -37,8 +37,6 @@ if TYPE_CHECKING:
 
 #: Answers without a kernel after which a slot is left empty. Calls that failed on the way do not count.
 MOST_FAULTS = 3
-#: What tells kinds of kernels apart, so that the archive keeps the best of each.
-_KINDS = ("shared_memory", "vector_access", "intrinsics", "threads", "tensor_cores", "products")
 
 
 @dataclass
@@ -56,8 +54,10 @@ class _Slot:
 
 
 class Sitting:
-    def __init__(self, generator: LlmGenerator, book: Book, brief: Brief, ask: Ask) -> None:
-        self._of, self._book, self._brief, self._ask = generator, book, brief, ask
+    def __init__(
+        self, generator: LlmGenerator, book: Book, brief: Brief, ask: Ask, findings: Mapping[str, str]
+    ) -> None:
+        self._of, self._book, self._brief, self._ask, self._findings = generator, book, brief, ask, findings
         self._verifiers = Verifiers(generator.desk, brief, generator.verify) if generator.verify else None
         self._slots = [_Slot(f"{ask.step}.s{place}") for place in range(ask.count)]
         self._found: dict[str, Proposal] = {}
@@ -155,6 +155,7 @@ class Sitting:
             None,
             failed=failed,
             avoid=[self._parents[digest].kernel.source for digest in move.avoid],
+            findings=self._findings,
         )
         requests = {
             arm.name: replace(request, effort=arm.effort, max_tokens=prompts.MOST_WRITTEN[arm.effort])
@@ -240,8 +241,7 @@ class Sitting:
             outcome = self._of.outcomes(digest)
             if outcome is None or outcome.worked:
                 found.append(KernelText(item["language"], item["source"]))
-        place = repeats(slot.move.operator, kernel, found)
-        if place is None:
+        if (place := repeats(slot.move.operator, kernel, found)) is None:
             return ""
         alike = float(cosines(kernel, [found[place]])[0])
         return (
@@ -291,16 +291,10 @@ class Sitting:
             },
         )
         parents = (move.repairs,) if move.repairs else tuple(parent.digest for parent in move.parents)
-        self._found[digest] = Proposal(digest, kernel, move.operator, parents, _cell(kernel))
+        self._found[digest] = Proposal(digest, kernel, move.operator, parents, cell_of(kernel))
         slot.done = True
 
     def _use(self, slot: _Slot, document: dict[str, Any]) -> None:
         """Once per step: a resumed search comes by again, and must not count twice."""
         if slot.step not in self._book.used:
             self._book.add("used", slot.step, document)
-
-
-def _cell(kernel: KernelText) -> tuple[str, ...]:
-    """What the kernel makes use of; two that use the same compete for one place in an island's archive."""
-    counts = dict(zip(SOURCE_FEATURES, source_features(kernel.language, kernel.source), strict=True))
-    return tuple(name for name in _KINDS if counts[name]) or ("plain",)

@@ -6,6 +6,7 @@ from functools import partial
 
 from leaderboard.models import Score, Standing
 from leaderboard.search.documents import plan_from
+from leaderboard.search.llm.condensing import readable
 from leaderboard.search.llm.database import DatabaseJournal, RunLedger, purse_of
 from leaderboard.search.llm.desk import Desk
 from leaderboard.search.llm.examples import Example
@@ -19,6 +20,7 @@ from leaderboard.search.llm.setup import setup
 from leaderboard.search.models import SearchCandidate, SearchRun
 from leaderboard.search.plan import Policy
 from leaderboard.selectors.specs import spec_of
+from runners.contract.vocabulary import Verdict
 from surrogate.contract.request import DeviceFacts, KernelText
 from surrogate.llm.clock import Clock
 from surrogate.llm.config import Config
@@ -80,6 +82,7 @@ class Writer:
             records=partial(records_of_model, chosen.verify.name, run.version.task.slug)
             if chosen.verify
             else None,
+            profiles=partial(profile_of, run),
         )
 
     def _learn(self, run: SearchRun) -> None:
@@ -89,6 +92,12 @@ class Writer:
             "digest", "evaluation__result"
         ):
             self._outcomes[digest] = read_outcome(result or {})
+
+
+def profile_of(run: SearchRun, digest: str) -> str:
+    """What the profile-mode run of a candidate said, empty unless it has passed."""
+    passed = run.profiles.filter(digest=digest, evaluation__verdict=Verdict.PASSED)
+    return readable(passed.values_list("evaluation__result", flat=True).first() or {})
 
 
 def library_of(run: SearchRun, pen: Pen) -> list[Example]:

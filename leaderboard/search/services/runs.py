@@ -15,7 +15,7 @@ from leaderboard.search.llm.setup import note_setup
 from leaderboard.search.models import RunStatus, SearchCandidate, SearchEvent, SearchRun, StopReason
 from leaderboard.search.plan import Plan
 from leaderboard.search.selectors.templates import template_of
-from leaderboard.search.services import promises, quotas
+from leaderboard.search.services import profiles, promises, quotas
 from leaderboard.search.services.digests import device_digest, what_changed
 from leaderboard.search.services.log import add_event, lock
 from leaderboard.search.services.owners import require_owner
@@ -248,6 +248,7 @@ def stop_measuring(*, run: SearchRun) -> None:
     for candidate in waiting:
         if candidate.evaluation is not None:
             evaluations.request_cancel(evaluation=candidate.evaluation)
+    profiles.stop(run=run)
 
 
 def stop_candidates(*, run: SearchRun, user: User, numbers: list[int]) -> int:

@@ -22,9 +22,10 @@ from leaderboard.search.llm.writers import Writer
 from leaderboard.search.models import RunStatus, SearchCandidate, SearchEvent, SearchRun, StopReason
 from leaderboard.search.selectors.states import FoldedRun, histories
 from leaderboard.search.selectors.templates import template_of
-from leaderboard.search.services import holding, runs
+from leaderboard.search.services import holding, profiles, runs
 from leaderboard.search.services.digests import what_changed
 from leaderboard.search.services.log import add_event
+from leaderboard.search.services.profiles import Due
 from leaderboard.search.sieve import Decision
 from leaderboard.search.state import Generation, SearchState
 from leaderboard.search.text_outlook import TextOutlook
@@ -79,14 +80,17 @@ class Stepper:
     def _advance(self, run: SearchRun, template: Template | Pen, state: SearchState) -> bool:
         if run.measurements_spent + run.measurements_reserved >= run.measurements_limit:
             return runs.finish(run=run, reason=StopReason.MEASUREMENTS)
-        each = estimates.reservations(run.version.spec_id, [run.device_id])[
-            run.device_id, str(Mode.BENCHMARK)
-        ]
-        affordable = int((run.device_seconds_limit - run.device_seconds_spent) // each)
-        if affordable < 1:
-            return runs.finish(run=run, reason=StopReason.DEVICE_SECONDS)
+        costs = estimates.reservations(run.version.spec_id, [run.device_id])
+        each = costs[run.device_id, str(Mode.BENCHMARK)]
+        # Set aside is what a profile under way may take.
+        unpromised = run.device_seconds_limit - run.device_seconds_spent - run.device_seconds_reserved
+        affordable = int(unpromised // each)
         budget = budget_of(run.user, run.device)
         today = int(budget.left // each)
+        if min(affordable, today) < 1 and profiles.under_way(run):
+            return False  # it gives back what it does not use
+        if affordable < 1:
+            return runs.finish(run=run, reason=StopReason.DEVICE_SECONDS)
         if today < 1:
             message = (
                 f"Paused: the day's device seconds are used up; they refill at {budget.refills_at:%H:%M} UTC."
@@ -103,9 +107,19 @@ class Stepper:
             return self._spent(run, error)
         if not generation.chosen:
             return runs.finish(run=run, reason=StopReason.EXHAUSTED)
+        profile = None
+        if isinstance(template, Pen):
+            measuring = len(generation.chosen)
+            profile = profiles.due(
+                run,
+                state,
+                seconds=costs[run.device_id, str(Mode.PROFILE)],
+                left=min(unpromised, budget.left) - each * measuring,
+                measuring=measuring,
+            )
         try:
             with transaction.atomic():
-                self._store(run, state, generation, each)
+                self._store(run, state, generation, each, profile)
         except _Outrun:
             return False
         except Refusal as refusal:
@@ -138,11 +152,14 @@ class Stepper:
         reason = StopReason.TOKENS if "tokens" in str(error) else StopReason.MONEY
         return runs.finish(run=run, reason=reason)
 
-    def _store(self, run: SearchRun, state: SearchState, generation: Generation, each: float) -> None:
+    def _store(
+        self, run: SearchRun, state: SearchState, generation: Generation, each: float, profile: Due | None
+    ) -> None:
         """Budgets first, the run's row last: it is the last in the order of locks, and decides who wins."""
         site_mode.require_open()
         spend, budget = budgets.lock(user=run.user, device=run.device)
-        budgets.require(budget=budget, seconds=each * len(generation.chosen), device=run.device)
+        seconds = each * len(generation.chosen) + (profile.seconds if profile else 0.0)
+        budgets.require(budget=budget, seconds=seconds, device=run.device)
         texts = {item.proposal.digest: item.proposal.kernel for item in generation.new}
         stored = {
             digest: kernels.store_kernel(language=Language(text.language), source=text.source)
@@ -163,10 +180,15 @@ class Stepper:
             generations=generation.number + 1,
             considered=F("considered") + len(generation.new),
             measurements_reserved=F("measurements_reserved") + len(queued),
-            device_seconds_reserved=F("device_seconds_reserved") + each * len(queued),
+            device_seconds_reserved=F("device_seconds_reserved")
+            + each * len(queued)
+            + (profile.seconds if profile else 0.0),
         )
         if not won or self._folded.seq != run.seq:
             raise _Outrun
+        if profile is not None:  # behind what is measured: it may run while the model thinks
+            beside = profiles.enqueue(run=run, wanted=profile)
+            budgets.reserve(spend=spend, evaluation=beside, seconds=profile.seconds)  # whose rows are locked
         event = add_event(run=run, kind=SearchEvent.Kind.GENERATION, document=generation_document(generation))
         _store_candidates(run, len(state.candidates), generation, stored, queued, each, event.seq)
 
