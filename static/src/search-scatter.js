@@ -28,7 +28,7 @@ export function scatterChart(data, { colours, font }) {
       onHover: (event, hit) => event.native?.target.classList.toggle("points-at-link", hit.length > 0),
       scales: {
         x: { type: "linear", min: 0, grid: { display: false }, border: { color: line }, title: { display: true, text: "candidate, in the order of considering", color: quiet, font }, ticks: { color: quiet, font, maxTicksLimit: 8, maxRotation: 0, precision: 0 } },
-        y: { type: "logarithmic", grid: { color: line }, border: { display: false }, title: { display: true, text: "measured, or else forecast; failed ones on top", color: quiet, font },
+        y: { type: "logarithmic", grid: { color: line }, border: { display: false }, title: { display: true, text: "time, or else forecast", color: quiet, font },
           ticks: { color: quiet, font, callback: (value) => (isRound(value) ? formatDuration(value) : "") } },
       },
       plugins: { legend: { display: false }, tooltip: { callbacks: { label: label } } },
@@ -44,28 +44,32 @@ export function updateScatter(chart, data) {
 }
 
 function fill(datasets, scales, data) {
+  const [low, high] = span(data);
   const kinds = Object.fromEntries(NAMES.map((name) => [name, []]));
-  let low = Infinity;
-  let high = 0;
-  const failed = [];
   for (const [x, { kind, seconds, forecast }] of data.points) {
     const name = data.kinds[kind];
-    const y = seconds ?? forecast;
-    if (name === "failed") failed.push({ x, y: 0, forecast });
-    else if (y !== null) {
-      kinds[name].push({ x, y, seconds, forecast });
-      low = Math.min(low, y);
-      high = Math.max(high, y);
-    }
+    const height = name === "failed" ? high * 1.3 : seconds ?? forecast; // failed ones: a row above all times
+    if (height === null) continue;
+    const y = name === "failed" ? height : Math.min(Math.max(height, low), high);
+    kinds[name].push({ x, y, seconds, forecast });
   }
-  if (!high) [low, high] = [1e-3, 1e-2];
-  for (const point of failed) point.y = high * 1.35; // a row of their own, above all times
-  kinds.failed = failed;
   datasets.forEach((dataset) => { dataset.data = kinds[dataset.label]; });
   scales.x.max = Math.max(data.highest, 1) * 1.01;
-  scales.y.min = low / 1.15;
-  scales.y.max = high * (failed.length ? 1.6 : 1.15);
+  scales.y.min = low / 1.1;
+  scales.y.max = high * (kinds.failed.length ? 1.5 : 1.1);
 }
+
+// The range of what was measured, with room for forecasts: a first forecast, which knows nothing, may lie far away.
+function span(data) {
+  const all = [...data.points.values()];
+  const times = all.map((point) => point.seconds).filter((value) => value !== null);
+  if (times.length) return [least(times) / 2, most(times) * 2];
+  const forecasts = all.map((point) => point.forecast).filter((value) => value !== null);
+  return forecasts.length ? [least(forecasts), most(forecasts)] : [1e-3, 1e-2];
+}
+
+const least = (values) => values.reduce((a, b) => Math.min(a, b));
+const most = (values) => values.reduce((a, b) => Math.max(a, b));
 
 function label({ raw, dataset }) {
   const lines = [`candidate ${raw.x}: ${dataset.label}`];

@@ -41,7 +41,11 @@ function drawForecasts() {
   delete charts.forecasts;
   const canvas = document.getElementById("forecasts-chart");
   if (!canvas) return;
-  const points = JSON.parse(document.getElementById("forecasts-data").textContent).scatter;
+  const columns = JSON.parse(document.getElementById("forecasts-data").textContent);
+  const points = columns.number.map((number, place) => ({
+    x: columns.seconds[place], y: columns.forecast[place], low: columns.low[place], high: columns.high[place],
+    label: `candidate ${number}`, url: `${data.candidate}${number}/`,
+  }));
   canvas.parentElement.hidden = false;
   const { colours, font } = look();
   const { options, ...rest } = surrogateCharts.scatter(points, colours, font);

@@ -54,6 +54,7 @@ def candidate(request: HttpRequest, run_id: UUID, number: int) -> HttpResponse:
         "is_owner": is_owner(request, run),
         "language": key_label(run.language),
         "candidate": found,
+        "settings": sorted(found.parameters.items()),
         "kind": kind,
         "meaning": MEANINGS[kind],
         "ancestors": ancestors,

@@ -160,19 +160,7 @@ def _record(found: SearchRun) -> dict[str, Any]:
         "fewest": records.FEWEST,
         "asks": Policy(found.plan.get("policy", Policy.SURROGATE)).asks_surrogate,
         "spend": spend_by_model(found) if found.generator == "llm" else [],
-        "forecasts": {
-            "scatter": [
-                {
-                    "x": item.seconds,
-                    "y": item.forecast,
-                    "low": item.low,
-                    "high": item.high,
-                    "label": f"candidate {item.number}" + (", audited" if item.audited else ""),
-                    "url": reverse("search-candidate", args=[found.pk, item.number]),
-                }
-                for item in record.judged[:_POINTS]
-            ]
-        },
+        "forecasts": records.columns_of(record.judged[:_POINTS]),
     }
 
 

@@ -11,13 +11,13 @@ from leaderboard.search.generators.base import Operator
 from leaderboard.search.kinds import WHERE, Kind, kind_of
 from leaderboard.search.models import SearchCandidate, SearchRun
 
-PAGE_SIZE = 50
+PAGE_SIZE = 25
 
 #: name → (field, whether large ones come first). Rows without a value come last.
 SORTS: dict[str, tuple[str, bool]] = {
+    "fastest": ("seconds", False),
     "newest": ("number", True),
     "oldest": ("number", False),
-    "fastest": ("seconds", False),
     "forecast": ("forecast_seconds", False),
     "likeliest": ("p_better", True),
 }
@@ -37,14 +37,14 @@ class Query:
 
     kind: Kind | None = None
     operator: Operator | None = None
-    sort: str = "newest"
+    sort: str = "fastest"
     after: str = ""
 
     @classmethod
     def of(cls, asked: Any) -> "Query":
         """From a query string's values. Raises BadQuery."""
         kind, operator = asked.get("kind", ""), asked.get("operator", "")
-        sort, after = asked.get("sort", "newest"), asked.get("after", "")
+        sort, after = asked.get("sort", "fastest"), asked.get("after", "")
         if kind and kind not in list(Kind):
             raise BadQuery(f"{kind[:40]!r} is no kind of candidate.")
         if operator and operator not in list(Operator):
@@ -59,7 +59,7 @@ class Query:
     def pairs(self) -> list[tuple[str, str]]:
         """What an address says of it, the cursor left out."""
         named = [("kind", self.kind or ""), ("operator", self.operator or "")]
-        named.append(("sort", "" if self.sort == "newest" else self.sort))
+        named.append(("sort", "" if self.sort == "fastest" else self.sort))
         return [(name, str(value)) for name, value in named if value]
 
 

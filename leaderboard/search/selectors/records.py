@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import median
+from typing import Any
 
 from leaderboard.search.models import SearchCandidate, SearchRun
 from surrogate.policy import Action
@@ -101,6 +102,15 @@ def record_of(run: SearchRun) -> RunRecord:
         missed=sum(gain > 1 for gain in gains),
         regret=max(gains, default=1.0),
     )
+
+
+def columns_of(judged: Sequence[Judged]) -> dict[str, list[Any]]:
+    """For a chart, as arrays: times in seconds, of four digits."""
+    names = ("seconds", "forecast", "low", "high")
+    columns: dict[str, list[Any]] = {
+        name: [float(f"{getattr(item, name):.4g}") for item in judged] for name in names
+    }
+    return {"number": [item.number for item in judged], **columns}
 
 
 def regrets(audits: Iterable[tuple[int, float]], times: Sequence[tuple[int, float]]) -> list[float]:

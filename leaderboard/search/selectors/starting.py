@@ -44,7 +44,9 @@ def start_options(user: User | None, version: TaskVersion, device_slug: str = ""
     for status in device_statuses():
         refusal = device_refusal(status.device, spec)
         reason = refusal[1] if refusal else ""
-        if not reason and not status.online:
+        if not reason and status.is_measuring:
+            reason = "The device itself is being measured first, about a minute; the search waits."
+        elif not reason and not status.online:
             reason = "No runner is online; the search waits until one is."
         choices.append((Choice(status.device.slug, status.device.name, refusal is None, reason), status))
     usable = [status.device for choice, status in choices if choice.enabled]

@@ -1,0 +1,89 @@
+"""A search from the form to the board: started, watched by two, faster than the starter, ranked."""
+
+import re
+from collections.abc import Callable
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import Site
+
+#: Measurements of the search. Each takes a quarter of a minute; the first kernel of the template's beats the
+#: starter's plain loops, so a few show what forty would.
+MEASUREMENTS = 4
+#: Milliseconds a run on the device, its wait included, may take on a slow machine.
+RUN = 360_000
+
+
+def test_a_search_is_watched_live_and_its_winner_is_ranked(
+    site: Site, open_page: Callable[..., Page], sign_up: Callable[[Page], str]
+) -> None:
+    page, watcher = open_page(), open_page()
+    name = sign_up(page)
+    page.goto(site.task)
+    page.get_by_role("link", name="Search for one").click()
+    model = page.get_by_role("radio", name="Language model")
+    expect(model).to_be_disabled()
+    expect(page.get_by_role("main")).to_contain_text("no API key is set")
+    page.get_by_label("Measurements", exact=True).fill(str(MEASUREMENTS))
+    page.get_by_role("checkbox", name="Public").check()
+    page.get_by_role("button", name="Start the search").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Search on Row softmax")
+
+    # Somebody without an account watches too; his first socket is refused, as a proxy in between might.
+    refused: list[str] = []
+
+    def handle(socket: object) -> None:
+        if not refused:
+            refused.append(socket.url)  # type: ignore[attr-defined]
+            socket.close(code=1011)  # type: ignore[attr-defined]
+        else:
+            socket.connect_to_server()  # type: ignore[attr-defined]
+
+    watcher.route_web_socket(re.compile(r"/ws/searches/"), handle)
+    watcher.goto(page.url)
+    expect(watcher.get_by_role("button", name="Cancel")).to_have_count(0)
+
+    for looks in (page, watcher):
+        run = looks.locator(".run")
+        expect(run).to_have_attribute("data-status", "finished", timeout=RUN)
+        expect(run.locator(".verdict")).to_contain_text("the measurements are used up")
+        expect(run.locator(".meters")).to_contain_text(f"{MEASUREMENTS} of {MEASUREMENTS}")
+        speed = re.search(r"([\d.]+)× the starter", run.locator(".verdict").inner_text())
+        assert speed is not None
+        assert float(speed[1]) > 1.05
+        # The charts heard of everything without being loaded again, and so did the parts around them.
+        charts = looks.locator("#progress-chart, #candidates-chart")
+        seq = run.get_attribute("data-seq") or ""
+        for place in range(2):
+            expect(charts.nth(place)).to_have_attribute("data-seq", seq, timeout=20_000)
+            expect(charts.nth(place)).to_be_visible()
+        expect(looks.locator("#search-record")).to_contain_text("Steps of the best")
+        steps = looks.get_by_role("region", name="Steps of the best").locator("tbody tr")
+        expect(steps.first).to_contain_text("ms", timeout=20_000)
+    assert refused
+    page.get_by_text("device time", exact=True).click()
+    expect(page.get_by_role("radio", name="device time")).to_be_checked()
+
+    best = watcher.locator(".verdict a").first
+    best.click()
+    expect(watcher.get_by_role("heading", level=1)).to_contain_text("Candidate")
+    expect(watcher.get_by_role("region", name="Difference of the sources")).to_be_visible()
+    watcher.get_by_role("link", name="The search").click()
+    watcher.get_by_label("Kind").select_option("measured")
+    watcher.get_by_role("button", name="Show").click()
+    expect(watcher).to_have_url(re.compile(r"kind=measured"))
+    expect(watcher.locator("#search-table tbody tr").first).to_contain_text("measured")
+    watcher.get_by_role("link", name="Lineage").click()
+    expect(watcher.get_by_role("heading", name="The way to the best")).to_be_visible()
+
+    entered = page.get_by_role("link", name="entered as a ranked run")
+    expect(entered).to_be_visible(timeout=20_000)
+    entered.click()
+    expect(page.get_by_text("machine-written").first).to_be_visible()
+    submission = page.locator(".run")
+    expect(submission).to_have_attribute("data-finished", "", timeout=2 * RUN)
+    expect(submission.locator(".verdict")).to_contain_text("Passed")
+    page.goto(site.task)
+    row = page.locator("#board").get_by_role("row", name=name)
+    expect(row).to_contain_text("machine-written")
+    expect(row.locator("td").first).to_have_text(re.compile(r"^\d+=?$"), timeout=RUN)
