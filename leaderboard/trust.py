@@ -79,6 +79,14 @@ def disturbed(document: Mapping[str, Any]) -> str:
     return ""
 
 
+def overlapping(document: Mapping[str, Any]) -> str:
+    """One sentence on calls that may have run beside each other; empty when nothing speaks for it."""
+    for timing in document.get("benchmarks", []):
+        if words := timing.get("overlapping"):
+            return f"Case {timing['case']}: {words}; they may have run beside each other."
+    return ""
+
+
 def room(first: Measured, second: Measured, kind: DeviceKind) -> float:
     """By what share the second time may exceed the first: three half-widths of both intervals together, and
     LEAST_ROOM at least.

@@ -40,6 +40,7 @@ class Expectation:
     never_printed: tuple[str, ...] = ()
     printed: tuple[str, ...] = ()
     nondeterministic: bool = False
+    overlapping: bool = False
     runs: int = 1
     control: str = ""  # file in honest/, which must pass in the same task and mode
     ceilings: Mapping[str, Any] = field(default_factory=dict)
@@ -169,6 +170,7 @@ def _check(wanted: Expectation, specs: Mapping[str, TaskSpec], home: Path, path:
         raise CorpusError(f"{path}: control: honest/{wanted.control} is no file")
     least = wanted.least_seconds or wanted.least_floor
     proofs = least or wanted.never_printed or wanted.finding or wanted.nondeterministic
+    proofs = proofs or wanted.overlapping
     if Verdict.PASSED in wanted.expected and not (proofs or wanted.gap):
         raise CorpusError(f"{path}: a case that passes must say what shows that it gained nothing")
 

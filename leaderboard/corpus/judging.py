@@ -106,4 +106,6 @@ def judge(wanted: Expectation, document: ResultDocument) -> list[str]:
         faults.append("nothing was timed")
     if wanted.nondeterministic and all(case.get("deterministic") for case in document["tests"]):
         faults.append("it was not reported to vary from run to run")
+    if wanted.overlapping and not any(timing.get("overlapping") for timing in document["benchmarks"]):
+        faults.append("its calls were not reported to overlap")
     return faults

@@ -5,7 +5,7 @@ import logging
 from leaderboard.likeness import sketch
 from leaderboard.models import Score, Standing, Submission
 from leaderboard.services import audits, boards
-from leaderboard.trust import below_floor, disturbed, measured_of
+from leaderboard.trust import below_floor, disturbed, measured_of, overlapping
 from runners.contract.vocabulary import Mode, Verdict
 from runners.models import Evaluation, Kernel
 
@@ -34,7 +34,8 @@ def record(*, evaluation: Evaluation) -> Score | None:
     # Two entries may reach the top at once: the second must see the first.
     board = boards.lock(version_id=submission.version_id, device_id=submission.device_id)
     # A baseline holds no rank; were it held back, every speed-up would be gone with it.
-    doubt = "" if submission.baseline else below_floor(measured) or disturbed(document)
+    doubts = (below_floor(measured), disturbed(document), overlapping(document))
+    doubt = "" if submission.baseline else next(filter(None, doubts), "")
     score, is_new = Score.objects.get_or_create(
         submission=submission,
         defaults={

@@ -11,6 +11,7 @@ from runners.contract.limits import ModeLimits
 from runners.contract.result import Timing
 from runners.contract.spec import Case, TaskSpec
 from runners.contract.vocabulary import DeviceKind, Mode, Verdict
+from runners.supervisor.alone import CALLS, alone_seconds, overlap
 from runners.supervisor.compare import sentence
 from runners.supervisor.outcome import CaseFailed, Ended
 from runners.supervisor.session import DeviceSession, OpenCase
@@ -74,6 +75,7 @@ class CaseTimer:
             told = opened.event_seconds(short, long)
             slot = self._random.randrange(slots)
             warm = warm_seconds(opened, slot, samples, self._limits.case_timing)
+            alone = self._alone(opened)
         finally:
             opened.close()
         null = self._session.null_overhead(case)
@@ -93,9 +95,20 @@ class CaseTimer:
         timing["null_seconds"] = null
         if warm is not None:
             timing["warm_seconds"] = warm
+        if alone is not None:
+            timing["alone_seconds"] = alone
+            if words := overlap(alone, found.seconds):
+                timing["overlapping"] = words
         if told is not None:
             timing["event_seconds"] = told
         return timing
+
+    def _alone(self, opened: OpenCase) -> float | None:
+        """On the CPU a call is over when it returns: what goes on is seen as late writes."""
+        if self._case.device_kind != DeviceKind.CUDA:
+            return None
+        slots = self._random.sample(range(opened.slots), min(CALLS, opened.slots))
+        return alone_seconds(opened, slots, self._session.null_overhead(self._case))
 
     def _warm_up(self, opened: OpenCase, slots: int) -> int:
         """Runs untimed batches for a while; returns the length of the long batches.

@@ -2,7 +2,7 @@
 
 import pytest
 
-from leaderboard.trust import Measured, agrees, below_floor, disturbed, measured_of, room
+from leaderboard.trust import Measured, agrees, below_floor, disturbed, measured_of, overlapping, room
 from runners.contract.vocabulary import DeviceKind
 
 from .conftest import result_document
@@ -36,6 +36,13 @@ def test_the_case_furthest_below_its_floor_is_named() -> None:
     document["benchmarks"][1] |= {"floor_seconds": None}  # fits in the cache: no floor
     document["benchmarks"][0] |= {"seconds": 0.96e-3}
     assert below_floor(measured_of(document)) == ""  # type: ignore[arg-type]
+
+
+def test_a_case_whose_calls_overlap_is_named() -> None:
+    document = {"benchmarks": [{"case": "a"}, {"case": "b"}]}
+    assert overlapping(document) == ""
+    document["benchmarks"][1]["overlapping"] = "a call by itself takes 4 s, one of many 1 s"
+    assert overlapping(document).startswith("Case b: a call by itself takes 4 s, one of many 1 s")
 
 
 def test_a_disturbed_case_is_named() -> None:

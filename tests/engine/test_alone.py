@@ -1,0 +1,48 @@
+"""Calls that overlap on a GPU: a call by itself against one of many. The times are made up, as a clock is."""
+
+from typing import Any
+
+import pytest
+
+from runners.supervisor.alone import alone_seconds, overlap
+from runners.supervisor.outcome import CaseFailed
+from tests.engine.test_warm_cache import KnownTimes
+
+
+class Checked(KnownTimes):
+    def roughly_right(self, slot: int) -> bool:
+        return not self.mismatches
+
+    def check(self, slot: int) -> list[Any]:
+        wrong = {"output": "y", "elements": 9, "worst_index": [0], "got": "nan", "want": "1.0"}
+        return [{**wrong, "mismatches": self.mismatches}]
+
+
+def test_one_call_a_batch_less_an_empty_batch() -> None:
+    opened = Checked(call=0.003, standing=0.5)
+    assert alone_seconds(opened, [4, 2, 9], null=0.5) == pytest.approx(0.003)
+    assert opened.orders == [[4], [2], [9]]
+    assert opened.refilled == [[4], [2], [9]], "new inputs each time"
+
+
+def test_an_empty_batch_that_took_longer_leaves_nothing() -> None:
+    assert alone_seconds(Checked(call=0.001), [1], null=0.5) == 0
+
+
+def test_doing_nothing_when_alone_is_wrong() -> None:
+    with pytest.raises(CaseFailed):
+        alone_seconds(Checked(call=0.0, mismatches=1), [1], null=0.0)
+
+
+@pytest.mark.parametrize(
+    ("alone", "seconds", "is_told"),
+    [
+        (1.1e-3, 1.0e-3, False),  # a launch and a wake-up more
+        (60e-6, 5e-6, False),  # of a call this short a launch is most
+        (4e-3, 1e-3, True),  # four at a time
+        (2.3e-3, 1e-3, True),
+        (2.1e-3, 1e-3, False),
+    ],
+)
+def test_what_launching_does_not_explain_is_told(alone: float, seconds: float, is_told: bool) -> None:
+    assert bool(overlap(alone, seconds)) == is_told
