@@ -66,6 +66,7 @@ def site_of_one_task() -> Iterator[Site]:
 
 
 @pytest.mark.sandbox
+@pytest.mark.whole_site
 def test_a_search_outlives_the_death_of_every_process() -> None:
     random = Random(SEED)
     with site_of_one_task() as site, connected(site) as connection:
