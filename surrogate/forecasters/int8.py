@@ -7,6 +7,7 @@ first brought to the range [-1, 1] and the result scaled back, so a large token 
 
 import copy
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -43,15 +44,49 @@ class Int8Linear(nn.Module):
         return y
 
 
+class Int8Together:
+    """Layers without biases that read the same input: the first one asked computes for all."""
+
+    def __init__(self, layers: Sequence[nn.Linear]) -> None:
+        joined = nn.Linear(layers[0].in_features, sum(layer.out_features for layer in layers), bias=False)
+        joined.weight = nn.Parameter(torch.cat([layer.weight for layer in layers]), False)
+        self._joined = Int8Linear(joined)
+        self._sizes = [layer.out_features for layer in layers]
+        self._input: torch.Tensor | None = None
+        self._parts: Sequence[torch.Tensor] = ()
+
+    def part(self, index: int, x: torch.Tensor) -> torch.Tensor:
+        if self._input is not x:
+            self._input, self._parts = x, self.all(x)
+        part = self._parts[index]
+        if index == len(self._sizes) - 1:  # nothing that nobody asks for any more is kept
+            self._input, self._parts = None, ()
+        return part
+
+    def all(self, x: torch.Tensor) -> Sequence[torch.Tensor]:
+        parts: Sequence[torch.Tensor] = self._joined(x).split(self._sizes, dim=-1)
+        return parts
+
+
+class Int8Part(nn.Module):
+    """One of them."""
+
+    def __init__(self, together: Int8Together, index: int) -> None:
+        super().__init__()
+        self._together = together
+        self._index = index
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self._together.part(self._index, x)
+
+
 class Int8Gated(nn.Module):
-    """A gated feed-forward block of three such layers, whose first two read the same input: one product."""
+    """A gated feed-forward block, whose first two layers read the same input. The last one stays as it is."""
 
     def __init__(self, block: Any) -> None:
         super().__init__()
-        both = nn.Linear(block.gate_proj.in_features, 2 * block.gate_proj.out_features, bias=False)
-        both.weight = nn.Parameter(torch.cat([block.gate_proj.weight, block.up_proj.weight]), False)
-        self._both = Int8Linear(both)
-        self._down = Int8Linear(block.down_proj)
+        self._both = Int8Together([block.gate_proj, block.up_proj])
+        self.down_proj = block.down_proj
         self._activation = block.act_fn
 
     @staticmethod
@@ -59,19 +94,25 @@ class Int8Gated(nn.Module):
         """Whether it has the parts of such a block, without biases, and no others."""
         parts = dict(module.named_children())
         return parts.keys() == {"gate_proj", "up_proj", "down_proj", "act_fn"} and all(
-            isinstance(part, nn.Linear) and part.bias is None
-            for name, part in parts.items()
-            if name != "act_fn"
+            _is_plain(part) for name, part in parts.items() if name != "act_fn"
         )
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        gate, up = self._both(x).chunk(2, dim=-1)
-        y: torch.Tensor = self._down(self._activation(gate).mul_(up))
+        gate, up = self._both.all(x)
+        y: torch.Tensor = self.down_proj(self._activation(gate).mul_(up))
         return y
 
 
+#: Layers of an attention that are asked in this order about the same input.
+_ATTENTION = ("q_proj", "k_proj", "v_proj")
+#: Layers whose inputs have the largest outliers: most of the precision that 8 bits cost is lost there, and
+#: without VNNI hardly any time is won.
+_PRECISE = ("o_proj", "down_proj")
+
+
 def quantise(model: nn.Module) -> nn.Module:
-    """A copy of ``model`` with every linear layer but the output layer in 8 bits; the rest is shared."""
+    """A copy of ``model`` with its linear layers in 8 bits, save _PRECISE ones and the output layer; the rest
+    is shared."""
     shared = {id(parameter): parameter for parameter in model.parameters()}
     result = copy.deepcopy(model, shared)
     find_head: Any = getattr(result, "get_output_embeddings", lambda: None)
@@ -80,8 +121,18 @@ def quantise(model: nn.Module) -> nn.Module:
         parent, _, attribute = name.rpartition(".")
         if Int8Gated.fits(module):
             setattr(result.get_submodule(parent), attribute, Int8Gated(module))
+            continue
+        projections = [getattr(module, item, None) for item in _ATTENTION]
+        if all(_is_plain(item) for item in projections):
+            together = Int8Together([item for item in projections if isinstance(item, nn.Linear)])
+            for index, item in enumerate(_ATTENTION):
+                setattr(module, item, Int8Part(together, index))
     for name, module in list(result.named_modules()):
         parent, _, attribute = name.rpartition(".")
-        if isinstance(module, nn.Linear) and module is not head:
+        if isinstance(module, nn.Linear) and module is not head and attribute not in _PRECISE:
             setattr(result.get_submodule(parent), attribute, Int8Linear(module))
     return result
+
+
+def _is_plain(module: Any) -> bool:
+    return isinstance(module, nn.Linear) and module.bias is None

@@ -46,5 +46,5 @@ def _be_modest() -> None:
     with contextlib.suppress(OSError):
         os.nice(_NICENESS)
         # Not those on which submissions are timed. Whoever asks for more threads has a host that times none.
-        if settings.SURROGATE_THREADS <= len(beside := cores_beside()):
+        if len(beside := cores_beside()) >= settings.SURROGATE_THREADS:
             os.sched_setaffinity(0, beside)
