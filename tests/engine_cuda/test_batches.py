@@ -43,6 +43,8 @@ class _Device:
 
     def refill(self, order: Sequence[int]) -> None: ...
 
+    def renew(self) -> None: ...
+
     def run(self) -> float:
         return _NULL + self._noise.uniform(-50e-6, 150e-6) + self._batch(self.lengths[-1])
 
@@ -71,6 +73,16 @@ def test_an_honest_time_is_right_within_a_percent(call: float, slots: int, spec:
 
     assert timing["seconds"] == pytest.approx(call, rel=0.01)
     assert (timing["ci_high"] - timing["ci_low"]) / 2 <= 0.006 * timing["seconds"]
+    assert "overlapping" not in timing
+
+
+def test_calls_that_run_four_at_a_time_are_told(spec: TaskSpec) -> None:
+    call = 2e-3
+    timing = _measure(_Device(46, lambda calls: max(call, calls * call / 4), call / 4), spec)
+
+    assert timing["seconds"] == pytest.approx(call / 4, rel=0.05), "the slope alone sees nothing of it"
+    assert timing["alone_seconds"] == pytest.approx(call, rel=0.1)
+    assert "overlapping" in timing
 
 
 def test_long_batches_are_no_longer_than_precision_asks_for(spec: TaskSpec) -> None:
