@@ -5,6 +5,7 @@ Exit status: 0 all is as expected, 1 something is not, 2 usage.
 
 import json
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,17 @@ from leaderboard.corpus.judging import Outcome
 from leaderboard.corpus.suite import run_suite
 from leaderboard.local_runs import UsageError
 from leaderboard.reports import printable
+from runners.devices import DetectedDevice
+from runners.supervisor.environment import ENGINE_VERSION, environment
+
+
+def _provenance(device: DetectedDevice) -> dict[str, Any]:
+    """When and on what, without which a report says little."""
+    return {
+        "date": time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime()),
+        "machine": {"device": device.name, "cores": len(device.cores), **environment()},
+        "engine": ENGINE_VERSION,
+    }
 
 
 def _tasks_of(corpus: Path) -> Path:
@@ -48,9 +60,8 @@ class Command(BaseCommand):
             raise CommandError(f"{options['corpus']} has no submission for {device.name}", returncode=2)
         folder = settings.DATA_DIR / "engine"
         report = run_suite(corpus, device, folder, only=wanted.__contains__, on_outcome=self._show)
-        document = report.to_document()
         if options["json"]:
-            self.stdout.write(json.dumps(document, indent=2))
+            self.stdout.write(json.dumps({**_provenance(device), **report.to_document()}, indent=2))
         else:
             self.stdout.write(
                 f"{report.caught} of {report.total} cheats caught, {report.honest_controls_passed} of "
