@@ -88,7 +88,7 @@ def measure_noise(
     """
     if runs < FEWEST_RUNS:
         raise NoiseError(f"{runs} runs say nothing of a spread: {FEWEST_RUNS} at least")
-    job = Job("noise", _spec(), Language.PYTHON, _SOURCE, Mode.RANKED, target, str(data_dir), required_tier)
+    job = noise_job(target, data_dir, required_tier)
     seconds: list[float] = []
     for number in range(1, runs + 1):
         document = run_job(job, on_event=lambda event: None, should_stop=lambda: False)
@@ -98,6 +98,11 @@ def measure_noise(
         seconds.append(score["seconds"])
         on_run(number, seconds[-1])
     return Noise(spread(seconds), tuple(seconds))
+
+
+def noise_job(target: DeviceTarget, data_dir: Path, required_tier: str) -> Job:
+    """One run of the test kernel."""
+    return Job("noise", _spec(), Language.PYTHON, _SOURCE, Mode.RANKED, target, str(data_dir), required_tier)
 
 
 def spread(seconds: list[float]) -> float:
