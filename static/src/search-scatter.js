@@ -54,7 +54,7 @@ function fill(datasets, scales, data) {
     kinds[name].push({ x, y, seconds, forecast });
   }
   datasets.forEach((dataset) => { dataset.data = kinds[dataset.label]; });
-  scales.x.max = Math.max(data.highest, 1) * 1.01;
+  scales.x.max = Math.ceil(Math.max(data.highest, 1) * 1.02);
   scales.y.min = low / 1.1;
   scales.y.max = high * (kinds.failed.length ? 1.5 : 1.1);
 }

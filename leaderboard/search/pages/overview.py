@@ -115,7 +115,8 @@ def meters_of(run: SearchRun) -> list[Meter]:
             "Device time",
             "seconds",
             run.device_seconds_spent,
-            run.device_seconds_reserved,
+            # Floating sums drift by rounding: nothing is held when nothing is measured.
+            run.device_seconds_reserved if run.measurements_reserved else 0.0,
             run.device_seconds_limit,
         ),
         Meter("Time", "seconds", min(wall_seconds(run), run.wall_seconds_limit), 0.0, run.wall_seconds_limit),

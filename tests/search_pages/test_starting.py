@@ -1,0 +1,107 @@
+"""The form that starts a search: what can be chosen, why the rest can't, and what becomes of a wrong one."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from leaderboard.models import TaskVersion
+from leaderboard.search.models import SearchRun
+from runners.models import Device, Runner
+from tests.pages.test_pages import assert_clean
+
+GOOD = {
+    "task": "softmax", "device": "cpu-test", "generator": "template", "language": "cpp", "policy": "none",
+    "measurements": "8", "device_seconds": "900.5", "minutes": "30", "seed": "7", "is_public": "on",
+}  # fmt: skip
+
+
+@pytest.fixture
+def owners_client(client_of: Callable[[str], Client], version: TaskVersion, runner: Runner) -> Client:
+    return client_of("owner")
+
+
+def test_a_form_becomes_a_run(owners_client: Client) -> None:
+    answer = owners_client.post("/searches/new/", GOOD)
+    run = SearchRun.objects.get()
+    assert answer["Location"] == f"/searches/{run.pk}/"
+    assert (run.measurements_limit, run.device_seconds_limit, run.wall_seconds_limit) == (8, 900.5, 1800.0)
+    assert (run.plan["policy"], run.plan["seed"], run.language) == ("none", 7, "cpp")
+    assert (run.is_public, run.enters_best, run.tokens_limit) == (True, False, 0)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"measurements": "1e3"}, "Measurements must be a whole number"),
+        ({"measurements": "-1"}, "Measurements must be a whole number"),
+        ({"measurements": ""}, "measurements must be above 0"),
+        ({"device_seconds": "nan"}, "Device seconds must be a number"),
+        ({"minutes": "inf"}, "Minutes must be a number"),
+        ({"seed": "²"}, "Seed must be a whole number"),
+        ({"policy": "best"}, "is no arm of a search"),
+        ({"generator": "llm", "tokens": "100", "money": "1"}, "no access to a language model"),
+        ({"generator": "magic"}, "is no generator"),
+        ({"language": "fortran"}, "has no template"),
+        ({"device": "gpu-none"}, "There is no device"),
+        ({"measurements": "401"}, "within a day"),
+    ],
+)
+def test_a_wrong_form_is_shown_again_with_what_was_typed(
+    owners_client: Client, changes: dict[str, str], words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"):
+        monkeypatch.delenv(name, raising=False)
+    answer = owners_client.post("/searches/new/", GOOD | changes)
+    html = answer.content.decode()
+    assert answer.status_code == 422
+    assert words in html
+    assert 'value="900.5"' in html or "device_seconds" in changes
+    assert_clean(html)
+    assert not SearchRun.objects.exists()
+
+
+def test_what_cannot_be_chosen_says_why(
+    owners_client: Client, device: Device, owner: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"):
+        monkeypatch.delenv(name, raising=False)
+    html = owners_client.get("/searches/new/?task=softmax").content.decode()
+    assert_clean(html)
+    assert 'value="llm" disabled' in html
+    assert "no API key is set" in html
+    assert "For a language model" not in html
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "a-secret-key")
+    html = owners_client.get("/searches/new/?task=softmax").content.decode()
+    assert 'value="llm" disabled' not in html
+    assert "For a language model" in html
+    assert "a-secret-key" not in html
+    Device.objects.filter(pk=device.pk).update(quarantine_reason="It glows.")
+    html = owners_client.get("/searches/new/?task=softmax").content.decode()
+    assert "is quarantined: It glows." in html
+    assert 'id="start" disabled' in html
+
+
+def test_strangers_are_sent_to_log_in(client: Client, version: TaskVersion, runner: Runner) -> None:
+    html = client.get("/searches/new/").content.decode()
+    assert "Log in to start one" in html
+    assert client.post("/searches/new/", GOOD)["Location"].startswith("/accounts/login/")
+    assert client.get("/searches/new/?task=nothing").status_code == 404
+
+
+def test_refusals_of_steering_are_told_on_the_page(
+    start: Callable[..., SearchRun], owner: User, client_of: Callable[[str], Client]
+) -> None:
+    run, client = start(), client_of("owner")
+    more: dict[str, Any] = {"measurements": "x", "device_seconds": "1", "minutes": "1"}
+    said = {
+        "enter/": "The search has not ended",
+        "extend/": "Measurements must be a whole number",
+        "stop/": "0 candidates stopped.",
+        "resume/": "was not paused",
+    }
+    for tail, words in said.items():
+        html = client.post(f"/searches/{run.pk}/{tail}", more, follow=True).content.decode()
+        assert words in html, tail
