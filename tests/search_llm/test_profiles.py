@@ -6,11 +6,13 @@ from typing import Any
 
 import pytest
 from django.db.models import Sum
+from django.test import Client
 
 from leaderboard.models import Spend
 from leaderboard.search.llm.condensing import MOST_FINDINGS, MOST_READ, findings_of, readable
 from leaderboard.search.llm.journal import FileJournal
 from leaderboard.search.llm.models import ParentProfile
+from leaderboard.search.llm.stories import findings_of_candidate
 from leaderboard.search.models import SearchEvent, SearchRun, StopReason
 from leaderboard.search.plan import Plan, Policy
 from leaderboard.search.services import profiles, runs
@@ -128,6 +130,7 @@ def finish_all(runner: Runner, device: Device) -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_a_durable_run_profiles_its_best_kernels_and_pays_for_it(
+    client: Client,
     start: Start,  # noqa: F811
     server: FakeClaude,
     runner: Runner,
@@ -156,6 +159,15 @@ def test_a_durable_run_profiles_its_best_kernels_and_pays_for_it(
     steps = list(run.llm_entries.filter(kind="asked", step__startswith="profile.").values_list("step"))
     assert len(texts(server, "condense")) == len(steps) == len(set(steps)) >= 1
     assert any(FINDING in text for kind in ("diff", "rewrite") for text in texts(server, kind))
+    # Pages tell it with the kernel.
+    told_of = {row.digest: findings_of_candidate(run, row.digest) for row in rows}
+    assert sum(FINDING in text for text in told_of.values()) == len(steps)
+    shown = next(digest for digest, text in told_of.items() if text)
+    client.force_login(run.user)
+    page = client.get(f"/searches/{run.pk}/candidates/{run.candidates.get(digest=shown).number}/")
+    assert page.status_code == 200
+    assert "Its profile, condensed" in page.content.decode()
+    assert "Self CPU time" in page.content.decode()
 
 
 @pytest.mark.django_db(transaction=True)

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from leaderboard.search.llm.condensing import findings_of, step_of
 from leaderboard.search.llm.models import JournalEntry
 from leaderboard.search.models import SearchRun
 
@@ -43,6 +44,19 @@ def story_of(run: SearchRun, digest: str) -> Story | None:
         seconds=float(replied.get("seconds", 0)),
         votes=tuple(row.document for row in votes),
     )
+
+
+def findings_of_candidate(run: SearchRun, digest: str) -> str:
+    """The condensed profile that prompts show with a kernel, the starter's too. One query."""
+    replied = JournalEntry.objects.filter(run=run, kind=Kind.REPLIED, step=step_of(digest)).first()
+    return findings_of(replied.document.get("data")) if replied else ""
+
+
+def profile_of_candidate(run: SearchRun, digest: str) -> Mapping[str, Any] | None:
+    """What a profiler said of it, None where none has looked. One query."""
+    results = run.profiles.filter(digest=digest).values_list("evaluation__result", flat=True)
+    found: Mapping[str, Any] | None = (results.first() or {}).get("profile")
+    return found
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from leaderboard.search.kinds import MEANINGS, kind_of
-from leaderboard.search.llm.stories import story_of
+from leaderboard.search.llm.stories import findings_of_candidate, profile_of_candidate, story_of
 from leaderboard.search.models import SearchCandidate, SearchRun
 from leaderboard.search.pages.shared import is_owner, visible
 from leaderboard.search.selectors.lineage import MOST_CHILDREN, Tree, changed, tree_of
@@ -41,7 +41,7 @@ def candidate(request: HttpRequest, run_id: UUID, number: int) -> HttpResponse:
     evaluation = found.evaluation
     result: dict[str, Any] = (evaluation.result if evaluation else None) or {}
     # The raw report is kept for submissions only.
-    profile = {**(result.get("profile") or {}), "raw_bytes": 0} if result.get("profile") else None
+    profile = {**seen, "raw_bytes": 0} if (seen := profile_of_candidate(run, found.digest)) else None
     judged = None
     if found.forecast_seconds and found.forecast_spread is not None and found.seconds:
         judged = Judged(
@@ -65,6 +65,7 @@ def candidate(request: HttpRequest, run_id: UUID, number: int) -> HttpResponse:
         "evaluation": evaluation,
         "result": result,
         "profile": profile,
+        "findings": findings_of_candidate(run, found.digest) if profile else "",
         "failed_case": _failed_case(result),
         "story": story_of(run, found.digest) if run.generator == "llm" else None,
         "speedup": run.starter_seconds / found.seconds if run.starter_seconds and found.seconds else None,
