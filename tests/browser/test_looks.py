@@ -17,6 +17,8 @@ PATHS = [
     "/",
     "/devices/",
     "/surrogate/",
+    "/searches/",
+    "/searches/new/",
     "/tasks/softmax/",
     "/tasks/softmax/submit/",
     "/submissions/",

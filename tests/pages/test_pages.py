@@ -17,6 +17,8 @@ PUBLIC = [
     "/devices/",
     "/surrogate/",
     "/surrogate/cpu-test/",
+    "/searches/",
+    "/searches/new/",
     "/tasks/double/",
     "/tasks/double/submit/",
     "/accounts/login/",
