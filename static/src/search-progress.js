@@ -29,7 +29,7 @@ export function progressChart(data, axis, { colours, font }) {
       interaction: { mode: "nearest", axis: "x", intersect: false },
       scales: {
         x: { type: "linear", min: 0, grid: { display: false }, border: { color: line }, title: { display: true, color: quiet, font }, ticks: { color: quiet, font, maxTicksLimit: 8, maxRotation: 0 } },
-        y: { grace: "5%", grid: { color: line }, border: { display: false }, title: { display: true, color: quiet, font }, ticks: { color: quiet, font, maxTicksLimit: 6, callback: (value) => formatDuration(value) } },
+        y: { grace: "5%", grid: { color: line }, border: { display: false }, title: { display: true, color: quiet, font }, ticks: { color: quiet, font, maxTicksLimit: 6, callback: (value) => (value ? formatDuration(value) : "0") } },
       },
       plugins: {
         legend: { display: false },

@@ -11,6 +11,7 @@ const SHAPES = {
   measured: (c) => ({ pointStyle: "circle", borderColor: c.accent, backgroundColor: c.accent, pointRadius: 3 }),
 };
 const NAMES = Object.keys(SHAPES);
+const grouped = (value) => String(value).replace(/\B(?=(\d{3})+$)/g, "\u202f");
 const isRound = (value) => [1, 2, 3, 5].includes(Number((value / 10 ** Math.floor(Math.log10(value))).toPrecision(3)));
 
 export function scatterChart(data, { colours, font }) {
@@ -27,7 +28,7 @@ export function scatterChart(data, { colours, font }) {
       },
       onHover: (event, hit) => event.native?.target.classList.toggle("points-at-link", hit.length > 0),
       scales: {
-        x: { type: "linear", min: 0, grid: { display: false }, border: { color: line }, title: { display: true, text: "candidate, in the order of considering", color: quiet, font }, ticks: { color: quiet, font, maxTicksLimit: 8, maxRotation: 0, precision: 0 } },
+        x: { type: "linear", min: 0, grid: { display: false }, border: { color: line }, title: { display: true, text: "candidate, in the order of considering", color: quiet, font }, ticks: { color: quiet, font, maxTicksLimit: 8, maxRotation: 0, precision: 0, callback: grouped } },
         y: { type: "logarithmic", grid: { color: line }, border: { display: false }, title: { display: true, text: "time, or else forecast", color: quiet, font },
           ticks: { color: quiet, font, callback: (value) => (isRound(value) ? formatDuration(value) : "") } },
       },
