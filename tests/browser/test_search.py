@@ -7,8 +7,8 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Site
 
-#: Each takes a quarter of a minute. The starter is the first, and of the two that come then one is several times
-#: as fast, as they are drawn by the same seed everywhere: three show what forty would.
+#: Each takes a quarter of a minute. The starter is the first, and of the two that come then one is several
+#: times as fast, as they are drawn by the same seed everywhere: three show what forty would.
 MEASUREMENTS = 3
 #: Milliseconds that a ranked run or its audit may take on a slow machine, and the whole search.
 RUN, SEARCH = 360_000, 900_000
