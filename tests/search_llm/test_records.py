@@ -4,9 +4,10 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from django.test import Client
 
 from leaderboard.search.llm.models import VerifierRecord
-from leaderboard.search.llm.records import records_of_model
+from leaderboard.search.llm.records import records_of_model, standings_of
 from leaderboard.search.llm.votes import Record, Verifier
 from leaderboard.search.models import SearchRun, StopReason
 from leaderboard.search.services import outcomes
@@ -37,6 +38,7 @@ def searched(run: SearchRun, server: FakeClaude, runner: Runner, device: Device)
 
 
 def test_outcomes_add_to_the_record_once_each(
+    client: Client,
     start: Start,  # noqa: F811
     server: FakeClaude,
     runner: Runner,
@@ -49,9 +51,17 @@ def test_outcomes_add_to_the_record_once_each(
         outcomes.record(evaluation=evaluation)  # a second telling
     assert records_of_model(HAIKU, "softmax")[COMPILE] == first
     server.responder = Reader()
-    searched(start(measurements=3, verifiers=HAIKU), server, runner, device)
+    run = searched(start(measurements=3, verifiers=HAIKU), server, runner, device)
     both = records_of_model(HAIKU, "softmax")[COMPILE]
     assert both.warned > first.warned
+    # The run's page tells it.
+    client.force_login(run.user)
+    page = client.get(f"/searches/{run.pk}/").content.decode()
+    assert "Verifiers" in page
+    assert f"that {HAIKU} has read" in page
+    standing = {item.verifier: item for item in standings_of(run)}[COMPILE]
+    assert (standing.record, standing.is_obeyed) == (both, False)
+    assert standing.floor == pytest.approx(0.05 ** (1 / both.warned))
     # Another model, another task: another record.
     assert records_of_model(SONNET, "softmax")[COMPILE] == records_of_model(HAIKU, "matmul")[COMPILE]
     assert records_of_model(SONNET, "softmax")[COMPILE] == Record()

@@ -1,9 +1,11 @@
 """What verifiers' words were worth over all runs: one record per verifier, model and task family."""
 
+from dataclasses import dataclass
+
 from django.db.models import F
 
 from leaderboard.search.llm.models import JournalEntry, VerifierRecord
-from leaderboard.search.llm.votes import Record, Verifier, Vote
+from leaderboard.search.llm.votes import LEAST_PRECISION, Record, Verifier, Vote, lower_bound
 from leaderboard.search.models import SearchRun
 
 
@@ -36,3 +38,31 @@ def records_of_model(model: str, family: str) -> dict[Verifier, Record]:
     for row in VerifierRecord.objects.filter(model=model, family=family):
         found[Verifier(row.verifier)] = Record(row.warned, row.right, row.due, row.caught)
     return found
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Of one verifier as a run's page tells it. ``floor`` is the lower 95 % bound of its precision."""
+
+    verifier: Verifier
+    model: str
+    record: Record
+    floor: float
+
+    @property
+    def is_obeyed(self) -> bool:
+        """Whether its word refuses a kernel by now."""
+        return self.floor >= LEAST_PRECISION
+
+
+def standings_of(run: SearchRun) -> list[Standing]:
+    """The records that the run goes by, empty where nobody reads its kernels. Two queries."""
+    setups = JournalEntry.objects.filter(run=run, kind=JournalEntry.Kind.SETUP)
+    model = next(iter(setups.values_list("document__verifiers", flat=True)), None)
+    if model in (None, "none"):
+        return []
+    records = records_of_model(str(model), run.version.task.slug)
+    return [
+        Standing(verifier, str(model), record, lower_bound(record.right, record.warned))
+        for verifier, record in records.items()
+    ]

@@ -13,6 +13,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from leaderboard.search.kinds import MEANINGS, Kind
+from leaderboard.search.llm.records import standings_of
 from leaderboard.search.llm.stories import spend_by_model
 from leaderboard.search.models import SearchRun
 from leaderboard.search.pages.overview import ARMS, GENERATORS, overview_of
@@ -160,6 +161,7 @@ def _record(found: SearchRun) -> dict[str, Any]:
         "fewest": records.FEWEST,
         "asks": Policy(found.plan.get("policy", Policy.SURROGATE)).asks_surrogate,
         "spend": spend_by_model(found) if found.generator == "llm" else [],
+        "verifiers": standings_of(found) if found.generator == "llm" else [],
         "forecasts": records.columns_of(record.judged[:_POINTS]),
     }
 
