@@ -1,22 +1,27 @@
 """How much searching one person may do: runs at once, measurements within a day, money within a day."""
 
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.db.models import Case, F, Q, Sum, When
+from django.db.models import F, FloatField, Q, Sum
+from django.db.models.fields.json import KT
+from django.db.models.functions import Cast, Greatest
 from django.utils import timezone
 
-from leaderboard.search.models import RunStatus, SearchRun
+from leaderboard.search.llm.models import JournalEntry
+from leaderboard.search.models import RunStatus, SearchEvent, SearchRun
 
-#: A run counts against the quotas as long as it goes, and until this long after it was started.
+#: What was measured and paid counts this long, from when it was settled: a run may be older, and go on again.
 WINDOW = timedelta(days=1)
 
 
 @dataclass(frozen=True)
 class Quota:
-    """Of one user. What a going run may still use counts as used; what an ended one left over does not.
+    """Of one user: what was used within the window, whatever run used it, and what going runs may still use.
+
+    What an ended run left over is free again; what it still has under way is not.
 
     Device seconds are not here: a search spends those of its owner's day, like everything else.
     """
@@ -59,20 +64,38 @@ class Quota:
 
 
 def quota_of(user: User) -> Quota:
-    """One query."""
+    """Three queries."""
+    since = timezone.now() - WINDOW
     going = Q(status__in=(RunStatus.RUNNING, RunStatus.PAUSED))
-    recent = SearchRun.objects.filter(user=user).filter(going | Q(created_at__gt=timezone.now() - WINDOW))
-    sums = recent.aggregate(
-        runs=Sum(Case(When(going, then=1), default=0)),
-        measurements=Sum(Case(When(going, then=F("measurements_limit")), default=F("measurements_spent"))),
-        dollars=Sum(Case(When(going, then=F("money_limit")), default=F("money_spent"))),
+    # A call of a model that died with its process stays reserved in a run that has ended: not for ever here.
+    ended = Q(status=RunStatus.FINISHED, finished_at__gt=since)
+    sums = SearchRun.objects.filter(going | ended, user=user).aggregate(
+        runs=Sum(1, filter=going, default=0),
+        measurements=Sum(F("measurements_limit") - F("measurements_spent"), filter=going, default=0),
+        dollars=Sum(Greatest(F("money_limit") - F("money_spent"), 0.0), filter=going, default=0.0),
+        measuring=Sum("measurements_reserved", filter=ended, default=0),
+        asking=Sum("money_reserved", filter=ended, default=0.0),
     )
     return Quota(
-        runs=sums["runs"] or 0,
+        runs=sums["runs"],
         most_runs=settings.MAX_SEARCH_RUNS_PER_USER,
-        measurements=sums["measurements"] or 0,
+        measurements=_measured(user, since) + sums["measurements"] + sums["measuring"],
         most_measurements=settings.SEARCH_MEASUREMENTS_PER_USER_DAY,
-        dollars=sums["dollars"] or 0.0,
+        dollars=_paid(user, since) + sums["dollars"] + sums["asking"],
         most_dollars=settings.SEARCH_CENTS_PER_USER_DAY / 100,
         is_bound=not user.is_staff,
     )
+
+
+def _measured(user: User, since: datetime) -> int:
+    events = SearchEvent.objects.filter(run__user=user, kind=SearchEvent.Kind.MEASURED)
+    return events.filter(created_at__gt=since).count()
+
+
+def _paid(user: User, since: datetime) -> float:
+    """US dollars of the calls that were answered, or booked as lost, since then."""
+    replies = JournalEntry.objects.filter(
+        run__user=user, kind=JournalEntry.Kind.REPLIED, created_at__gt=since
+    )
+    paid = replies.aggregate(dollars=Sum(Cast(KT("document__cost"), FloatField()), default=0.0))
+    return float(paid["dollars"])

@@ -191,9 +191,9 @@ def extend(*, run: SearchRun, user: User, more: Limits) -> SearchRun:
         locked.status, locked.stop_reason, locked.stop_message = RunStatus.RUNNING, "", ""
         locked.finished_at, locked.going_since = None, timezone.now()
     measurements, dollars = more.measurements, more.money
-    if reopened:  # an ended run counts by what it used; going on, it may use all of its limits
-        measurements += locked.measurements_limit - locked.measurements_spent
-        dollars += max(0.0, locked.money_limit - locked.money_spent)
+    if reopened:  # an ended run counts by what it used; going on, it may use what its limits leave
+        measurements += locked.measurements_limit - locked.measurements_spent - locked.measurements_reserved
+        dollars += max(0.0, locked.money_limit - locked.money_spent - locked.money_reserved)
     quotas.require(user=run.user, runs=int(reopened), measurements=measurements, dollars=dollars)
     locked.measurements_limit += more.measurements
     locked.device_seconds_limit += more.device_seconds
