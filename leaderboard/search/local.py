@@ -27,6 +27,8 @@ from surrogate.contract.request import KernelText
 #: Runs one kernel; raises for what is no fault of the kernel's.
 Measure = Callable[[KernelText], ResultDocument]
 
+#: Of evaluations that say nothing about the kernel: neither measurements nor outcomes.
+NOT_THE_KERNELS = (Verdict.INTERNAL_ERROR, Verdict.CANCELLED)
 #: Evaluations that may fail one after the other by our own fault before the search gives up.
 _MOST_FAULTS = 3
 
@@ -68,6 +70,7 @@ class LocalSearch:
         else:
             self._outlook, self._generator = self.template.outlook, self.template.generator
         self.stop_reason = ""
+        self._faults = 0  # since the last outcome
 
     def run(self, measurements: int, device_seconds: float = math.inf) -> None:
         """Measure the starter, then search until as many kernels were measured, the starter among them.
@@ -105,13 +108,14 @@ class LocalSearch:
     def _measure(self, candidate: Candidate) -> None:
         digest, kernel = candidate.proposal.digest, candidate.proposal.kernel
         document = self.measure(kernel)
-        self.outcomes[digest] = document
-        if document["verdict"] in (Verdict.INTERNAL_ERROR, Verdict.CANCELLED):
-            # Not the kernel's fault, so neither a measurement nor an outcome.
+        if document["verdict"] in NOT_THE_KERNELS:
             self.state.drop(digest)
-            if len(self.state.dropped) >= _MOST_FAULTS:
+            self._faults += 1
+            if self._faults >= _MOST_FAULTS:
                 raise SearchStopped(f"The engine failed {_MOST_FAULTS} times: {document['reason']}")
             return
+        self._faults = 0
+        self.outcomes[digest] = document
         score = document["score"] if document["verdict"] == Verdict.PASSED else None
         self.state.measure(digest, None if score is None else math.log2(score["seconds"]))
         decision = candidate.decision

@@ -17,7 +17,7 @@ from leaderboard.search.llm.generator import LlmGenerator
 from leaderboard.search.llm.journal import Journal
 from leaderboard.search.llm.outcomes import Outcome, read_outcome
 from leaderboard.search.llm.prompts import Brief
-from leaderboard.search.local import LocalSearch, Measure, Written
+from leaderboard.search.local import NOT_THE_KERNELS, LocalSearch, Measure, Written
 from leaderboard.search.plan import Plan, Policy
 from leaderboard.search.text_outlook import TextOutlook
 from runners.contract.result import ResultDocument
@@ -116,12 +116,17 @@ class LlmSearch:
         return None if document is None else read_outcome(document)
 
     def _measured(self, kernel: KernelText) -> ResultDocument:
-        """Measure, and note it: a resumed search goes on from the same times."""
+        """Measure, and note it: a resumed search goes on from the same times.
+
+        A failure of ours is not noted: the kernel was paid for, and is measured once the engine works again.
+        """
         digest = digest_of(kernel)
-        if (kept := self._book.measured.get(digest)) is not None:
+        kept = self._book.measured.get(digest)
+        if kept is not None and kept["document"]["verdict"] not in NOT_THE_KERNELS:
             return kept["document"]  # type: ignore[no-any-return]
         document = self._measure(kernel)
-        self._journal.add("measured", digest, {"document": _kept(document)})
+        if document["verdict"] not in NOT_THE_KERNELS:
+            self._journal.add("measured", digest, {"document": _kept(document)})
         return document
 
     def _profiled(self, digest: str) -> str:
@@ -132,7 +137,11 @@ class LlmSearch:
             kernel = self.search.state.candidates[digest].proposal.kernel
             document = self._profile(kernel)
             said = readable(document) if document["verdict"] == Verdict.PASSED else ""
-            self._book.add("profiled", digest, {"text": said, "device_seconds": document["device_seconds"]})
+            found = {"text": said, "device_seconds": document["device_seconds"]}
+            if document["verdict"] in NOT_THE_KERNELS:
+                self._book.profiled[digest] = found  # for this sitting; the next one may look again
+            else:
+                self._book.add("profiled", digest, found)
         return str(self._book.profiled[digest]["text"])
 
     def report(self) -> dict[str, Any]:
@@ -184,7 +193,7 @@ def language_for(task: CatalogTask, kind: DeviceKind, wanted: str) -> Language |
 
 
 def _kept(document: ResultDocument) -> dict[str, Any]:
-    kept: dict[str, Any] = {name: document.get(name) for name in _KEPT}
+    kept: dict[str, Any] = {name: document[name] for name in _KEPT if name in document}  # type: ignore[literal-required]
     kept["benchmarks"] = [
         {name: value for name, value in timing.items() if name in _KEPT_OF_TIMING}
         for timing in document.get("benchmarks", [])

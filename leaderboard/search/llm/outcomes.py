@@ -42,7 +42,7 @@ def _error(document: Mapping[str, Any]) -> str:
     parts = [str(document.get("reason", ""))]
     if document.get("failed_stage") == "compile" and document.get("compile"):
         parts.append(str(document["compile"].get("log", ""))[:_LONGEST_LOG])
-    for case in [*document.get("tests", []), *document.get("benchmarks", [])]:
+    for case in [*(document.get("tests") or []), *(document.get("benchmarks") or [])]:
         if case.get("status") in ("failed", "error") and not case.get("hidden"):
             parts += [f"Case {case.get('description', '')}: {case.get('message', '')}"]
             parts += [_difference(item) for item in case.get("outputs", [])]

@@ -1,0 +1,75 @@
+"""A search that goes on from its journal after the engine failed."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from leaderboard.search.llm.journal import FileJournal
+from leaderboard.search.llm.outcomes import read_outcome
+from leaderboard.search.local import SearchStopped
+from runners.contract.result import ResultDocument
+from runners.contract.vocabulary import Verdict
+from surrogate.contract.request import KernelText
+from tests.fake_claude import FakeClaude
+from tests.search_llm.conftest import STARTER, MakeSearch, document, measure, purpose
+from tests.search_llm.test_search import Author
+
+
+def full_disk(kernel: KernelText) -> ResultDocument:
+    if kernel.source == STARTER:
+        return measure(kernel)
+    return document(Verdict.INTERNAL_ERROR, reason="disk full")
+
+
+def test_after_the_engine_failed_the_kernels_that_were_paid_for_are_measured(
+    make_search: MakeSearch, server: FakeClaude, journal_file: Path
+) -> None:
+    server.responder = Author()
+    broken = make_search(journal=FileJournal(journal_file, {}), measure=full_disk)
+    with pytest.raises(SearchStopped, match="failed 3 times: disk full"):
+        broken.search.run(6)
+    assert broken.report()["measured"] == 1
+    written = [body for body in server.bodies if purpose(body) not in ("form", "judge")]
+    assert len(written) == 3
+    repaired = make_search(journal=FileJournal(journal_file, {}))
+    repaired.search.run(4)
+    assert repaired.report()["measured"] == 4
+    assert [body for body in server.bodies if purpose(body) not in ("form", "judge")] == written
+    # A full disk is no fault of a kernel's, which a model could repair.
+    assert "repair" not in {purpose(body) for body in server.bodies}
+
+
+def test_a_failure_that_was_journaled_as_an_outcome_is_none(
+    make_search: MakeSearch, server: FakeClaude, journal_file: Path
+) -> None:
+    """Journals of before hold them."""
+    server.responder = Author()
+    make_search(journal=FileJournal(journal_file, {})).search.run(3)
+    journal_file.write_text(
+        journal_file.read_text().replace('"verdict": "passed"', '"verdict": "internal_error"')
+    )
+    again = make_search(journal=FileJournal(journal_file, {}))
+    again.search.run(3)
+    assert [row["verdict"] for row in again.report()["measurements"]] == ["passed"] * 3
+
+
+def test_failures_of_ours_with_outcomes_between_them_do_not_stop_a_search(
+    make_search: MakeSearch, server: FakeClaude
+) -> None:
+    server.responder = Author()
+    calls: list[str] = []
+
+    def flaky(kernel: KernelText) -> ResultDocument:
+        calls.append(kernel.source)
+        return full_disk(kernel) if len(calls) % 2 == 0 else measure(kernel)
+
+    search = make_search(measure=flaky)
+    search.search.run(5)
+    assert (search.report()["measured"], len(search.search.state.dropped)) == (5, 4)
+
+
+@pytest.mark.parametrize("names", [("tests",), ("tests", "output", "benchmarks")])
+def test_an_outcome_is_read_without_what_its_document_lacks(names: tuple[str, ...]) -> None:
+    lacking: dict[str, Any] = {"verdict": "wrong", "reason": "Output y differs.", **dict.fromkeys(names)}
+    assert read_outcome(lacking).error == "Output y differs."
