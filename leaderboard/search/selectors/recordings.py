@@ -2,6 +2,7 @@
 
 import gzip
 from collections.abc import Iterator
+from io import BytesIO
 from typing import Any
 
 from django.db.models import Sum
@@ -14,7 +15,7 @@ from surrogate.contract.request import KernelText
 
 Status = SearchCandidate.Status
 
-#: Characters of sources that are packed in the memory of a web process; more is for the command.
+#: Characters of sources that a web process packs; more is for the command.
 MOST_CHARACTERS = 64 * 2**20
 
 
@@ -29,8 +30,12 @@ def is_large(run: SearchRun) -> bool:
 
 
 def packed(run: SearchRun) -> bytes:
-    """The file, gzip; for runs that are not large."""
-    return gzip.compress("".join(recording_of(run)).encode(), mtime=0)
+    """The file, gzip; for runs that are not large. Never held unpacked as a whole."""
+    found = BytesIO()
+    with gzip.GzipFile(fileobj=found, mode="wb", mtime=0) as file:
+        for line in recording_of(run):
+            file.write(line.encode())
+    return found.getvalue()
 
 
 def _about(run: SearchRun) -> dict[str, Any]:
