@@ -11,6 +11,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from leaderboard.downloads import trace_response
 from leaderboard.models import Submission
+from leaderboard.search.selectors import runs as search_runs
 from leaderboard.selectors import forecasts as forecast_selectors
 from leaderboard.selectors import submissions as submission_selectors
 from leaderboard.services import submissions as submission_services
@@ -85,6 +86,7 @@ def _context(request: HttpRequest, submission_id: UUID) -> dict[str, Any]:
         "run": run_of(found, place),
         "forecast": forecast,
         "is_owner": found.user_id is not None and found.user_id == request.user.pk,
+        "search": search_runs.entered_as(found, request.user),
     }
 
 

@@ -2,7 +2,7 @@
 import { swapKeepingPlace } from "./swap.js";
 
 const CHARTS_GAP = 500; // milliseconds between two readings of the charts' data
-const PARTS_GAP = 2000; // between two readings of the other parts
+const PARTS_GAP = 4000; // between two readings of the other parts
 
 /** Calls ``read`` after the live part ``id`` was swapped, and has the ``data-follow`` parts read anew. */
 export function follow(id, read, onPart) {

@@ -11,8 +11,9 @@ from django.test import Client
 
 from leaderboard.live.consumers import CLOSE_NOT_FOUND
 from leaderboard.live.routing import websocket_urlpatterns
+from leaderboard.models import Submission
 from leaderboard.search.models import RunStatus, SearchRun
-from leaderboard.search.services import runs
+from leaderboard.search.services import entering, runs
 from tests.leaderboard.sockets import Socket
 from tests.pages.test_pages import assert_clean
 from tests.search_pages.conftest import ROLES, Start
@@ -69,6 +70,17 @@ def test_steering_a_private_search(start: Start, client_of: ClientOf, role: str)
     steered = role in ("owner", "staff")
     assert run.status == (RunStatus.FINISHED if steered else RunStatus.RUNNING)
     assert run.measurements_limit == (15 if steered else 10)
+
+
+def test_an_entry_leads_to_its_search_for_those_who_may_see_it(
+    ended: SearchRun, owner: User, client_of: ClientOf
+) -> None:
+    submission = entering.enter(run=ended, user=owner)
+    Submission.objects.filter(pk=submission.pk).update(is_public=True)
+    for role in ROLES:
+        html = client_of(role).get(f"/submissions/{submission.pk}/").content.decode()
+        assert "machine-written" in html
+        assert (f"/searches/{ended.pk}/" in html) == (role in ("owner", "staff")), role
 
 
 def test_a_locked_owner_sees_nothing_of_his_own(ended: SearchRun, owner: User) -> None:

@@ -5,6 +5,7 @@ from uuid import UUID
 from django.core.exceptions import ValidationError
 from django.db.models import Q, QuerySet
 
+from leaderboard.models import Submission
 from leaderboard.search.models import SearchCandidate, SearchEvent, SearchRun
 from leaderboard.selectors.viewers import Viewer, is_person
 
@@ -36,6 +37,13 @@ def get_visible(run_id: UUID | str, viewer: Viewer) -> SearchRun:
         return visible_runs(viewer).get(pk=run_id)
     except (ValidationError, ValueError):
         raise SearchRun.DoesNotExist(f"{run_id!r} is no id of a search") from None
+
+
+def entered_as(submission: Submission, viewer: Viewer) -> SearchRun | None:
+    """The run that ``submission`` came from, if the viewer may see it. No query for what people wrote."""
+    if not submission.machine_written:
+        return None
+    return visible_runs(viewer).filter(entered=submission).first()
 
 
 def events_since(run: SearchRun, seq: int, limit: int = LIMIT) -> list[SearchEvent]:
