@@ -1,18 +1,35 @@
-"""A search that goes on from its journal after the engine failed."""
+"""A search that goes on from its journal: after the engine failed, and in no other search."""
 
+import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from leaderboard.catalog.loader import CATALOG, load
+from leaderboard.search.llm import prompts
+from leaderboard.search.llm.arms import parse_arms
 from leaderboard.search.llm.journal import FileJournal
+from leaderboard.search.llm.local import identity_of
 from leaderboard.search.llm.outcomes import read_outcome
 from leaderboard.search.local import SearchStopped
+from leaderboard.search.plan import Plan, Policy
 from runners.contract.result import ResultDocument
-from runners.contract.vocabulary import Verdict
+from runners.contract.vocabulary import Language, Mode, Verdict
 from surrogate.contract.request import KernelText
 from tests.fake_claude import FakeClaude
-from tests.search_llm.conftest import STARTER, MakeSearch, document, measure, purpose
+from tests.search_llm.conftest import (
+    DEVICE,
+    HAIKU,
+    SONNET,
+    STARTER,
+    TASK,
+    MakeSearch,
+    document,
+    measure,
+    purpose,
+)
 from tests.search_llm.test_search import Author
 
 
@@ -73,3 +90,44 @@ def test_failures_of_ours_with_outcomes_between_them_do_not_stop_a_search(
 def test_an_outcome_is_read_without_what_its_document_lacks(names: tuple[str, ...]) -> None:
     lacking: dict[str, Any] = {"verdict": "wrong", "reason": "Output y differs.", **dict.fromkeys(names)}
     assert read_outcome(lacking).error == "Output y differs."
+
+
+SEARCH: dict[str, Any] = {
+    "task": TASK,
+    "language": Language.CPP,
+    "device": DEVICE,
+    "mode": Mode.BENCHMARK,
+    "plan": Plan(),
+    "arms": parse_arms(f"{SONNET}:high"),
+    "verify": None,
+}
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"task": load(CATALOG / "sum")}, "task is 'softmax' there"),
+        ({"language": Language.PYTHON}, "language is 'cpp' there"),
+        ({"device": replace(DEVICE, slug="cpu-other")}, "device is 'cpu-test' there"),
+        ({"mode": Mode.RANKED}, "mode is 'benchmark' there"),
+        ({"plan": Plan(policy=Policy.RANDOM)}, "policy is 'surrogate' there"),
+        ({"plan": Plan(seed=1)}, "seed is 0 there"),
+        ({"plan": Plan(slots=2)}, "slots is 4 there"),
+        ({"arms": parse_arms(f"{SONNET}:low")}, f"models is '{SONNET}:high' there"),
+        ({"verify": parse_arms(HAIKU)[0]}, "verifiers is 'none' there"),
+    ],
+)
+def test_a_journal_is_of_one_search(changed: dict[str, Any], said: str, journal_file: Path) -> None:
+    FileJournal(journal_file, identity_of(**SEARCH))
+    FileJournal(journal_file, identity_of(**SEARCH))  # the same once more
+    with pytest.raises(ValueError, match=re.escape(said)):
+        FileJournal(journal_file, identity_of(**{**SEARCH, **changed}))
+
+
+def test_a_journal_goes_on_only_in_the_words_that_it_was_begun_in(
+    journal_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    FileJournal(journal_file, identity_of(**SEARCH))
+    monkeypatch.setattr(prompts, "VERSION", "another")
+    with pytest.raises(ValueError, match="prompts is"):
+        FileJournal(journal_file, identity_of(**SEARCH))

@@ -22,7 +22,7 @@ from leaderboard.local_runs import UsageError
 from leaderboard.search.generators.template import template_for
 from leaderboard.search.llm.arms import cheapest, parse_arms
 from leaderboard.search.llm.journal import FileJournal, MemoryJournal
-from leaderboard.search.llm.local import LlmSearch, Spending, catalog_library, language_for
+from leaderboard.search.llm.local import LlmSearch, Spending, catalog_library, identity_of, language_for
 from leaderboard.search.local import LocalSearch, Measure, SearchStopped
 from leaderboard.search.plan import Plan, Policy
 from leaderboard.services.errors import Refusal
@@ -116,7 +116,7 @@ class Command(BaseCommand):
         named = options["verifiers"]
         verify = None if named == "none" else parse_arms(named)[0] if named else cheapest(arms)
         plan, mode = _plan(options, multiple=2), Mode(options["mode"])
-        identity = {"task": task.slug, "spec": task.spec.digest, "device": device.slug, "seed": plan.seed}
+        identity = identity_of(task, language, device, mode, plan, arms, verify)
         journal = FileJournal(options["journal"], identity) if options["journal"] else MemoryJournal()
         return LlmSearch(
             task,

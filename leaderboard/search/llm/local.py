@@ -7,7 +7,9 @@ from decimal import Decimal
 from typing import Any
 
 from leaderboard.catalog.loader import CatalogTask, load_all
+from leaderboard.search.documents import plan_document
 from leaderboard.search.generators.base import digest_of
+from leaderboard.search.llm import prompts
 from leaderboard.search.llm.arms import Arm
 from leaderboard.search.llm.book import Book
 from leaderboard.search.llm.condensing import readable
@@ -21,7 +23,7 @@ from leaderboard.search.local import NOT_THE_KERNELS, LocalSearch, Measure, Writ
 from leaderboard.search.plan import Plan, Policy
 from leaderboard.search.text_outlook import TextOutlook
 from runners.contract.result import ResultDocument
-from runners.contract.vocabulary import LANGUAGES_OF, DeviceKind, Language, Verdict
+from runners.contract.vocabulary import LANGUAGES_OF, DeviceKind, Language, Mode, Verdict
 from runners.devices import DetectedDevice
 from surrogate.contract.request import DeviceFacts, KernelText
 from surrogate.llm.clock import Clock
@@ -31,6 +33,29 @@ from surrogate.llm.ledger import MemoryLedger
 #: What is kept of a result document: enough to go on from, without samples and listings.
 _KEPT = ("verdict", "reason", "failed_stage", "score", "device_seconds", "tests", "output")
 _KEPT_OF_TIMING = ("case", "description", "status", "message", "seconds", "floor_seconds", "outputs")
+
+
+def identity_of(
+    task: CatalogTask,
+    language: Language,
+    device: DetectedDevice,
+    mode: Mode,
+    plan: Plan,
+    arms: Sequence[Arm],
+    verify: Arm | None,
+) -> dict[str, Any]:
+    """What a journal is of: all that its steps and times depend on. Limits are not, as they may be raised."""
+    return {
+        "task": task.slug,
+        "spec": task.spec.digest,
+        "language": str(language),
+        "device": device.slug,
+        "mode": str(mode),
+        "prompts": prompts.VERSION,
+        "models": " ".join(arm.name for arm in arms),
+        "verifiers": verify.name if verify else "none",
+        **plan_document(plan),
+    }
 
 
 class LocalPurse:
