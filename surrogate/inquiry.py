@@ -60,6 +60,10 @@ class Inquiry:
         self._taught = taught
         self._slow = slow
         self._request = taught.history.attach(request)
+        # For those that read sources and speak of them: a prompt may go to another company, and what is said
+        # of it is shown to whoever entered this kernel.
+        public = tuple(item for item in self._request.neighbours if item.is_public)
+        self._public = replace(self._request, neighbours=public)
         self._device_id = device_id
         self._repeats = repeats
         self._said: dict[str, Forecast | Abstention] = {}
@@ -83,7 +87,7 @@ class Inquiry:
             if should_stop():
                 self._said[name] = Abstention(AbstentionReason.CANCELLED, GONE, name, member.version)
             else:
-                self._said[name], took[name] = _asked(member, self._request)
+                self._said[name], took[name] = _asked(member, self._public)
         return took
 
     def answers(self) -> dict[str, Given]:

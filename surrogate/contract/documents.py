@@ -47,6 +47,7 @@ def request_from(document: Mapping[str, Any]) -> ForecastRequest:
                 _kernel(_mapping(item, "kernel")),
                 _device(_mapping(item, "device")),
                 number(item, "log2_ratio"),
+                item.get("is_public", True) is True,
             )
             for item in _sequence(document, "neighbours")
         ),

@@ -60,3 +60,26 @@ def test_its_forecast_is_paid_for_from_the_days_money_and_then_refused(
     assert "only $0.0000 is left" in refused.message
     others = refused.question.forecasts.get(forecaster__name=SHOWN)
     assert others.document is not None
+
+
+def test_its_prompt_tells_of_public_kernels_alone(
+    submit: Callable[..., Submission], owner: User, outsider: User, device: Device, runner: Runner
+) -> None:
+    baselines.enqueue_missing(device)
+    eager = Submission.objects.get(baseline=Baseline.EAGER)
+    finish_evaluation(runner, eager.evaluation, result_document(4e-3))
+    for is_public, name in ((True, "shown_to_all"), (False, "kept_to_myself")):
+        source = f"def kernel(x):\n    {name} = x + x\n    return {name}\n"
+        entered = submit(owner, source=source, is_public=is_public, mode="ranked")
+        finish_evaluation(runner, entered.evaluation, result_document(2e-3))
+    masses = {letter: 1 / len(bins.LETTERS) for letter in bins.LETTERS}
+    desk = Desk()
+    with FakeClaude() as server:
+        server.script(answer({"rationale": "", "probabilities": masses, "p_correct": 0.9}))
+        config = Config(api_key="test-key", base_url=server.url, models=("claude-haiku-5-5",))
+        desk.add("anthropic", AnthropicForecaster(config, DatabaseLedger(Decimal(1)), deadline=20))
+        submit(outsider)
+        work_round(desk)
+        (asked,) = map(str, server.bodies)
+    assert "shown_to_all" in asked
+    assert "kept_to_myself" not in asked
