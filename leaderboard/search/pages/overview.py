@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from leaderboard.search.models import RunStatus, SearchCandidate, SearchEvent, SearchRun, StopReason
 from leaderboard.search.plan import Policy
+from leaderboard.search.selectors.runs import has_entered, last_ending
 from leaderboard.search.selectors.starting import key_label
 from leaderboard.search.services.runs import wall_seconds
 
@@ -54,6 +55,7 @@ class Overview:
     best: SearchCandidate | None
     measuring: int
     entered_message: str  # why the best kernel was or was not entered
+    is_outdone: bool  # the run went on and found a faster kernel than the one it had entered
     is_over: bool  # nothing will change any more by itself
     is_owner: bool  # may steer it: its owner, or staff
     can_extend: bool
@@ -61,15 +63,16 @@ class Overview:
 
 
 def overview_of(run: SearchRun, *, is_owner: bool) -> Overview:
-    """Three queries."""
+    """Three queries, and one where the run has an entry."""
     best = (
         run.candidates.filter(status=SearchCandidate.Status.MEASURED)
-        .only("number", "seconds", "operator", "parameters", "run_id")
+        .only("number", "seconds", "operator", "parameters", "run_id", "kernel_id")
         .order_by("seconds", "number")
         .first()
     )
     measuring = run.candidates.filter(status=SearchCandidate.Status.MEASURING).count()
-    entered = run.events.filter(kind=SearchEvent.Kind.ENTERED).order_by("-seq").first()
+    ending = last_ending(run)
+    noted = ending is not None and ending.kind == SearchEvent.Kind.ENTERED
     finished = run.status == RunStatus.FINISHED
     beats = (
         best is not None
@@ -79,10 +82,11 @@ def overview_of(run: SearchRun, *, is_owner: bool) -> Overview:
     is_due = (
         finished
         and run.enters_best
-        and entered is None
+        and not noted
         and run.best_seconds is not None
         and run.stop_reason not in (StopReason.CANCELLED, StopReason.CHANGED)
     )
+    is_entered = best is not None and has_entered(run, best)
     heading, tone = _heading(run)
     return Overview(
         run=run,
@@ -97,11 +101,12 @@ def overview_of(run: SearchRun, *, is_owner: bool) -> Overview:
         speedup=run.starter_seconds / run.best_seconds if run.starter_seconds and run.best_seconds else None,
         best=best,
         measuring=measuring,
-        entered_message=str(entered.document.get("message", "")) if entered else "",
+        entered_message=str(ending.document.get("message", "")) if ending and noted and finished else "",
+        is_outdone=run.entered_id is not None and beats and not is_entered,
         is_over=finished and not measuring and not is_due,
         is_owner=is_owner,
         can_extend=not (finished and run.stop_reason in _GONE_FOR_GOOD),
-        can_enter=finished and not measuring and run.entered_id is None and beats and not is_due,
+        can_enter=finished and not measuring and beats and not is_entered and not is_due,
     )
 
 
