@@ -80,9 +80,14 @@ def claimed(runner: Runner, device: Device) -> Iterator[Evaluation]:
 
 
 def finish(
-    evaluation: Evaluation, *, verdict: Verdict = Verdict.PASSED, device_seconds: float = 12.5
+    evaluation: Evaluation,
+    *,
+    verdict: Verdict = Verdict.PASSED,
+    device_seconds: float = 12.5,
+    seconds: float | None = None,
 ) -> None:
-    seconds = made_up_seconds(evaluation.kernel.source)
+    """``seconds`` of the kernel: made up where none are given."""
+    seconds = seconds or made_up_seconds(evaluation.kernel.source)
     score = {"seconds": seconds, "ci_low": seconds * 0.99, "ci_high": seconds * 1.01, "roofline": 0.5}
     passed = verdict == Verdict.PASSED
     result = {

@@ -5,17 +5,20 @@ from collections.abc import Callable
 import pytest
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
+from django.test import Client
 from rest_framework.test import APIClient
 
 from leaderboard.models import Submission, TaskVersion
 from leaderboard.search.models import SearchRun
+from leaderboard.search.selectors import runs as selectors
 from leaderboard.search.services import entering, runs
+from leaderboard.search.services.runs import Limits
 from leaderboard.search.services.stepping import Stepper
 from leaderboard.selectors import boards
 from leaderboard.services.errors import Refusal
 from runners.models import Device, Lane, Runner
 from runners.services import evaluations
-from tests.search.conftest import made_up_seconds, measure_all
+from tests.search.conftest import finish, made_up_seconds, measure_all
 
 Start = Callable[..., SearchRun]
 
@@ -92,3 +95,73 @@ def test_board_and_api_mark_it(ended: SearchRun, owner: User, device: Device, ru
     told = api.get(f"/api/v1/tasks/softmax/board/?device={device.slug}").json()
     assert [item["machine_written"] for item in told["rows"]] == [True]
     assert "machine-written" in api.get(f"/tasks/softmax/?device={device.slug}").content.decode()
+
+
+def go_on(run: SearchRun, owner: User, runner: Runner, device: Device, seconds: float) -> SearchRun:
+    """Raise the limits of a run; all that is measured now takes so long."""
+    runs.extend(run=run, user=owner, more=Limits(4, 0, 0))
+    stepper = Stepper(run)
+    while stepper.step():
+        while evaluation := evaluations.claim_next(queue=device.slug, runner=runner):  # entries too
+            finish(evaluation, seconds=seconds)
+    run.refresh_from_db()
+    assert run.status == "finished"
+    return run
+
+
+def page_of(run: SearchRun, owner: User) -> str:
+    client = Client()
+    client.force_login(owner)
+    return client.get(f"/searches/{run.pk}/").content.decode()
+
+
+def test_a_better_kernel_that_was_found_later_is_entered_too(
+    start: Start, owner: User, runner: Runner, device: Device
+) -> None:
+    def entry_after(seconds: float) -> Submission | None:
+        run = go_on(SearchRun.objects.get(), owner, runner, device, seconds)
+        assert 'id="enter"' not in page_of(run, owner), "it is entered by itself in a moment"
+        (due,) = entering.due()
+        entry = entering.enter_best(run=due)
+        assert entering.due() == [], "it is asked once after each ending"
+        return entry
+
+    start(measurements=4, enters_best=True)
+    assert entry_after(1.0) is None, "nothing is faster than the starter"
+    first, second = entry_after(1e-5), entry_after(1e-6)
+    assert first is not None
+    assert second is not None
+    assert first.kernel != second.kernel
+    run = SearchRun.objects.get()
+    assert run.entered == second
+    assert refused(run, owner) == "entered_before"
+    assert entry_after(1.0) is None
+    run.refresh_from_db()
+    assert run.entered == second
+    assert "The best kernel is <a" in page_of(run, owner)
+
+
+def test_the_owner_enters_a_better_kernel_that_was_found_later(
+    ended: SearchRun, owner: User, runner: Runner, device: Device
+) -> None:
+    first = entering.enter(run=ended, user=owner)
+    assert 'id="enter"' not in page_of(ended, owner)
+    run = go_on(SearchRun.objects.get(pk=ended.pk), owner, runner, device, 1e-5)
+    page = page_of(run, owner)
+    assert 'id="enter"' in page
+    assert "The best kernel of before is <a" in page
+    second = entering.enter(run=run, user=owner)
+    run.refresh_from_db()
+    assert run.entered == second != first
+    assert second.kernel != first.kernel
+    assert refused(run, owner) == "entered_before"
+    assert [selectors.entered_as(item, owner) for item in (first, second)] == [run, run]
+
+
+def test_a_kernel_is_entered_by_one_of_two_that_ask(ended: SearchRun, owner: User) -> None:
+    one, other = SearchRun.objects.get(pk=ended.pk), SearchRun.objects.get(pk=ended.pk)
+    entering.enter(run=one, user=owner)
+    with pytest.raises(Refusal) as found:
+        entering.enter(run=other, user=owner)
+    assert found.value.rule == "entered_before"
+    assert Submission.objects.count() == 1

@@ -11,6 +11,8 @@ from leaderboard.selectors.viewers import Viewer, is_person
 
 #: Rows of one answer; a page asks again with the number of the last.
 LIMIT = 500
+#: Of these events the newest tells whether an ended run's best kernel is still to be entered.
+ENDINGS = (SearchEvent.Kind.FINISHED, SearchEvent.Kind.ENTERED)
 
 
 def visible_runs(viewer: Viewer) -> QuerySet[SearchRun]:
@@ -40,10 +42,32 @@ def get_visible(run_id: UUID | str, viewer: Viewer) -> SearchRun:
 
 
 def entered_as(submission: Submission, viewer: Viewer) -> SearchRun | None:
-    """The run that ``submission`` came from, if the viewer may see it. No query for what people wrote."""
+    """The run that ``submission`` came from, if the viewer may see it. No query for what people wrote.
+
+    Also where the run went on and a faster kernel has taken the entry's place.
+    """
     if not submission.machine_written:
         return None
-    return visible_runs(viewer).filter(entered=submission).first()
+    seen = visible_runs(viewer)
+    return (
+        seen.filter(entered=submission).first()
+        or seen.filter(
+            user=submission.user_id,
+            candidates__kernel=submission.kernel_id,
+            events__kind=SearchEvent.Kind.ENTERED,
+            events__document__submission=str(submission.pk),
+        ).first()
+    )
+
+
+def has_entered(run: SearchRun, best: SearchCandidate) -> bool:
+    """Whether the entry is of the kernel ``best``: a run that went on may have found a faster one since."""
+    return run.entered is not None and run.entered.kernel_id == best.kernel_id
+
+
+def last_ending(run: SearchRun) -> SearchEvent | None:
+    """How the run last ended, or what came of entering its best kernel after that: the newest such event."""
+    return run.events.filter(kind__in=ENDINGS).order_by("-seq").first()
 
 
 def events_since(run: SearchRun, seq: int, limit: int = LIMIT) -> list[SearchEvent]:

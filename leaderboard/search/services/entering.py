@@ -2,10 +2,12 @@
 
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.db.models import OuterRef, Subquery
 
 from leaderboard.models import Submission
 from leaderboard.search.generators.base import Operator
 from leaderboard.search.models import RunStatus, SearchCandidate, SearchEvent, SearchRun, StopReason
+from leaderboard.search.selectors.runs import ENDINGS, has_entered, last_ending
 from leaderboard.search.services.log import add_event, lock
 from leaderboard.search.services.owners import require_owner
 from leaderboard.services import site_mode, submissions
@@ -16,14 +18,18 @@ Status = SearchCandidate.Status
 
 
 def due() -> list[SearchRun]:
-    """Ended runs whose best kernel is still to be entered without anybody's asking."""
-    runs = SearchRun.objects.filter(status=RunStatus.FINISHED, enters_best=True, entered=None)
+    """Ended runs whose best kernel is to be entered without anybody's asking: once after each ending."""
+    runs = SearchRun.objects.filter(status=RunStatus.FINISHED, enters_best=True, best_seconds__isnull=False)
     runs = runs.exclude(stop_reason__in=(StopReason.CANCELLED, StopReason.CHANGED))
-    return list(runs.exclude(events__kind=SearchEvent.Kind.ENTERED).filter(best_seconds__isnull=False))
+    endings = SearchEvent.objects.filter(run=OuterRef("pk"), kind__in=ENDINGS).order_by("-seq")
+    return list(
+        runs.annotate(last=Subquery(endings.values("kind")[:1])).filter(last=SearchEvent.Kind.FINISHED)
+    )
 
 
 def enter_best(*, run: SearchRun) -> Submission | None:
-    """Submit the best kernel of a run that is due; None when it is refused, or no better than the starter.
+    """Submit the best kernel of a run that is due; None when it is refused, or no better than the starter or
+    what the run has entered.
 
     A refusal is noted and not tried again: the owner may, by ``enter``.
     """
@@ -37,6 +43,9 @@ def enter_best(*, run: SearchRun) -> Submission | None:
     if _is_starter(best):
         _note(run, None, "Nothing faster than the starter was found.", once=True)
         return None
+    if has_entered(run, best):
+        _note(run, None, "Nothing faster than the entered kernel was found.", once=True)
+        return None
     try:
         return _submit(run, best, once=True)
     except Refusal as refusal:
@@ -47,19 +56,19 @@ def enter_best(*, run: SearchRun) -> Submission | None:
 def enter(*, run: SearchRun, user: User) -> Submission:
     """Submit the best kernel of an ended run because its owner asks. Raises Refusal and PermissionDenied.
 
-    Refused while the run goes on, when it has an entry already, when nothing beat the starter, and when the
-    task is not what it was, beside everything that a submission is refused for.
+    Refused while the run goes on, when this kernel is its entry already, when nothing beat the starter, and
+    when the task is not what it was, beside everything that a submission is refused for.
     """
     require_owner(run, user)
     if run.status != RunStatus.FINISHED:
         raise Refusal("run_going", "The search has not ended; its best kernel is entered when it has.")
     if run.candidates.filter(status=Status.MEASURING).exists():
         raise Refusal("run_going", "A kernel of the search is still being measured.")
-    if run.entered_id is not None:
+    best = best_of(run)
+    if best is not None and has_entered(run, best):
         raise Refusal("entered_before", "The search's best kernel was entered before.")
     if run.version.spec_id != run.spec_digest or not run.version.is_current:
         raise Refusal("run_changed", "The task has a new version, on which the kernel was not measured.")
-    best = best_of(run)
     if best is None or _is_starter(best):
         raise Refusal("nothing_found", "The search found nothing faster than the starter.")
     return _submit(run, best, once=False)
@@ -98,11 +107,12 @@ def _submit(run: SearchRun, best: SearchCandidate, *, once: bool) -> Submission:
 
 @transaction.atomic
 def _note(run: SearchRun, submission: Submission | None, message: str, *, once: bool) -> None:
-    """``once``: also an entry that was refused before counts, as nobody has asked again."""
+    """``once``: also an entry that was refused since the run ended counts, as nobody has asked again."""
     locked = lock(run.pk)
-    tried = once and locked.events.filter(kind=SearchEvent.Kind.ENTERED).exists()
-    if tried or locked.entered_id is not None:
-        raise Refusal("entered_before", "The best kernel was entered by another process.")
+    ending = last_ending(locked) if once else None
+    tried = ending is not None and ending.kind == SearchEvent.Kind.ENTERED
+    if tried or locked.status != RunStatus.FINISHED or locked.entered_id != run.entered_id:
+        raise Refusal("entered_before", "Another process entered the best kernel, or the search goes on.")
     if submission is not None:
         SearchRun.objects.filter(pk=run.pk).update(entered=submission)
     document = {"message": message, "submission": str(submission.pk) if submission else None}
