@@ -96,6 +96,7 @@ def test_refusals_of_steering_are_told_on_the_page(
 ) -> None:
     run, client = start(), client_of("owner")
     more: dict[str, Any] = {"measurements": "x", "device_seconds": "1", "minutes": "1"}
+    more["candidate"] = ["9" * 5000, "-1", "²", "7"]
     said = {
         "enter/": "The search has not ended",
         "extend/": "Measurements must be a whole number",
