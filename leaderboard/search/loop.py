@@ -31,13 +31,20 @@ def step(
     """The next generation; ``state`` is left as it is.
 
     ``slots`` and ``considered`` lower what the plan sets where a budget leaves less. Nothing chosen means
-    that the generator has run dry and nothing waits.
+    that the generator has run dry and nothing waits. Raises GeneratorPaused, and GeneratorSpent once nothing
+    waits any more: what was paid for is measured first.
     """
     slots = plan.slots if slots is None else min(slots, plan.slots)
     most = plan.considered * slots // plan.slots
     considered = most if considered is None else min(considered, most)
     random = Random(f"{plan.seed}:{state.generations}")  # noqa: S311  repeatable, not secret
-    proposals = _propose(state, generator, plan, considered, random)
+    asks = plan.policy.asks_surrogate and outlook is not None
+    try:
+        proposals = _propose(state, generator, plan, considered, random)
+    except GeneratorSpent:
+        if not (asks and state.waiting):
+            raise
+        proposals = []
     if not plan.policy.asks_surrogate or outlook is None:
         decisions = sieve.measure_all(len(proposals), slots, _WHY.get(plan.policy, _WHY[Policy.NONE]))
         return Generation(

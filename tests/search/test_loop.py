@@ -2,11 +2,13 @@
 
 import math
 from dataclasses import replace
+from random import Random
 
 import pytest
 
 from leaderboard.search import loop
 from leaderboard.search.gaussian_outlook import GaussianOutlook
+from leaderboard.search.generators.base import Ask, Generator, GeneratorSpent, Proposal
 from leaderboard.search.generators.recorded import RecordedGenerator
 from leaderboard.search.plan import MOST_MULTIPLE, Plan, Policy
 from leaderboard.search.replay import Arena
@@ -110,3 +112,36 @@ def test_a_dropped_candidate_is_neither_measured_nor_proposed_again() -> None:
 def test_a_plan_refuses_nonsense(name: str) -> None:
     with pytest.raises(ValueError, match=f"{name} must be between"):
         Plan(**{name: 0})  # type: ignore[arg-type]
+
+
+class Paid:
+    """Proposes as ``inner`` does, as often as there is money for."""
+
+    name = "paid"
+
+    def __init__(self, inner: Generator, times: int) -> None:
+        self._inner, self._left = inner, times
+
+    def propose(self, ask: Ask, random: Random) -> list[Proposal]:
+        if self._left == 0:
+            raise GeneratorSpent("The money is used up.")
+        self._left -= 1
+        return self._inner.propose(ask, random)
+
+
+@pytest.mark.parametrize("policy", [Policy.SURROGATE, Policy.TOPK])
+def test_what_was_paid_for_is_measured_before_a_search_ends(policy: Policy) -> None:
+    """With twice as many considered as measured, half of the last generation waits when the money ends."""
+    state, plan = SearchState(1, 5), Plan(policy=policy, slots=4, multiple=2, islands=1)
+    outlook = GaussianOutlook(POOL.grid, [item.seconds for item in OTHERS])
+    generator = Paid(RecordedGenerator(POOL), 2)
+    for _ in range(4):
+        generation = loop.step(state, generator, outlook, plan)
+        state.consider(generation)
+        assert len(generation.chosen) == 4
+        for digest in generation.chosen:
+            seconds = POOL.outcome(state.candidates[digest].proposal)
+            state.measure(digest, None if seconds is None else math.log2(seconds))
+    assert len(state.outcomes) == len(state.candidates) == 16
+    with pytest.raises(GeneratorSpent, match="money is used up"):
+        loop.step(state, generator, outlook, plan)
