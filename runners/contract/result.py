@@ -65,7 +65,7 @@ class Timing(TypedDict):
     samples: NotRequired[dict[str, list[float]]]  # batch length → raw batch seconds
     #: The same slot again and again, so that caches hold it; information, never ranked
     warm_seconds: NotRequired[float]
-    alone_seconds: NotRequired[float]  # CUDA: a call by itself, launch and waiting included; never ranked
+    alone_seconds: NotRequired[float]  # the quickest call by itself, launching and waking up included
     overlapping: NotRequired[str]  # what speaks for calls that ran beside each other
     copy_seconds: NotRequired[float]  # of the seconds, about what copying returned tensors takes
     condition: NotRequired[dict[str, Any]]  # clocks, temperature … of the device "before" and "after"

@@ -1,28 +1,37 @@
-"""A call that nothing runs beside, against one of many: calls that overlap are shorter only together.
+"""A call that nothing runs beside, against one of many. Two things make calls shorter together than by
+themselves.
 
-Nothing on a GPU makes a call wait for the one before it. A submission may spread its calls over streams of
-its own, which the end of the batch waits for; then a batch tells how many calls get through at once and not
-how long one takes.
+On a GPU nothing makes a call wait for the one before it: a submission may spread its calls over streams of
+its own, which the end of the batch waits for. Then a batch tells how many calls get through at once and not
+how long one takes. On any device the first call of a batch may pay what all of them need, once.
 """
 
 from collections.abc import Sequence
-from statistics import median
 
 from runners.contract.vocabulary import Verdict
 from runners.supervisor.compare import sentence
 from runners.supervisor.outcome import CaseFailed
 from runners.supervisor.session import OpenCase
 
-#: Batches of one call.
-CALLS = 7
+#: Batches of one call, and the share of the time for a case that they may take.
+_CALLS, _SHARE = 7, 0.05
 #: An honest call alone takes longer than one of many by what launching and waking up take, and little more.
+#: On a GPU what goes beyond is told, as it may have reasons; on a CPU it is taken for the time of a call.
 _TIMES, _SECONDS = 2.0, 2e-4
+_CPU_TIMES, _CPU_SECONDS = 1.25, 2e-3
+
+
+def how_many(per_call: float, budget: float) -> int:
+    """Batches of one call that are worth their time, of a case with ``budget`` seconds; two at least."""
+    return max(2, min(_CALLS, int(_SHARE * budget / per_call)))
 
 
 def alone_seconds(opened: OpenCase, slots: Sequence[int], null: float) -> float:
-    """Seconds of a call by itself: batches of one call on each of ``slots``, less ``null``, an empty one.
+    """Seconds of a call by itself: batches of one call on each of ``slots``, less ``null``, the quickest
+    empty one.
 
-    Raises CaseFailed for an output that is wrong: what is quick as it does nothing must not count.
+    The quickest counts: a busy machine makes some slower, and none quicker than the work allows. Raises
+    CaseFailed for an output that is wrong: what is quick as it does nothing must not count.
     """
     times: list[float] = []
     for slot in slots:
@@ -33,7 +42,7 @@ def alone_seconds(opened: OpenCase, slots: Sequence[int], null: float) -> float:
             for error in opened.check(slot):
                 if error["mismatches"]:
                     raise CaseFailed(Verdict.WRONG, f"while timed: {sentence(error)}")
-    return max(0.0, median(times) - null)
+    return max(0.0, min(times) - null)
 
 
 def overlap(alone: float, seconds: float) -> str:
@@ -41,3 +50,8 @@ def overlap(alone: float, seconds: float) -> str:
     if alone <= _TIMES * seconds + _SECONDS:
         return ""
     return f"a call by itself takes {alone:.3g} s, one of many {seconds:.3g} s"
+
+
+def least_seconds(alone: float) -> float:
+    """What a call on a CPU takes at least when it takes ``alone`` seconds by itself."""
+    return max(0.0, alone - _CPU_SECONDS) / _CPU_TIMES

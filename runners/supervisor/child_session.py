@@ -122,6 +122,10 @@ class ChildSession(ABC):
     def null_overhead(self, case: Case) -> float:
         return float(np.median(self._null)) if self._null else 0.0
 
+    def quickest_null(self, case: Case) -> float:
+        """As in DeviceSession."""
+        return min(self._null, default=0.0)
+
     def condition(self) -> dict[str, object]:
         return {}
 

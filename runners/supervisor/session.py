@@ -77,6 +77,9 @@ class DeviceSession(Protocol):
     def null_overhead(self, case: Case) -> float:
         """Seconds of a batch of ``case`` that does nothing, measured before the submission was loaded."""
 
+    def quickest_null(self, case: Case) -> float:
+        """The same of the quickest one, for what is compared with a quickest time."""
+
     def slots_for(self, case: Case) -> int:
         """How many slots of a benchmark case fit in memory and overflow the last-level cache."""
 

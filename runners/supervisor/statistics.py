@@ -39,6 +39,13 @@ class Estimate:
             self, seconds=self.seconds + excess, ci_low=self.ci_low + excess, ci_high=self.ci_high + excess
         )
 
+    def at_least(self, seconds: float) -> "Estimate":
+        """The same moved up to ``seconds``, if it is less."""
+        more = max(0.0, seconds - self.seconds)
+        return replace(
+            self, seconds=self.seconds + more, ci_low=self.ci_low + more, ci_high=self.ci_high + more
+        )
+
 
 def estimate(samples: Mapping[int, Sequence[float]], null: float, seed: int) -> Estimate:
     """The slope between the two batch lengths in ``samples`` (calls → seconds of each batch).

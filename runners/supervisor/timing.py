@@ -5,13 +5,14 @@ spent.
 import secrets
 import time
 from collections.abc import Callable, Mapping
+from statistics import median
 from typing import Any
 
 from runners.contract.limits import ModeLimits
 from runners.contract.result import Timing
 from runners.contract.spec import Case, TaskSpec
 from runners.contract.vocabulary import DeviceKind, Mode, Verdict
-from runners.supervisor.alone import CALLS, alone_seconds, overlap
+from runners.supervisor.alone import alone_seconds, how_many, least_seconds, overlap
 from runners.supervisor.compare import sentence
 from runners.supervisor.outcome import CaseFailed, Ended
 from runners.supervisor.session import DeviceSession, OpenCase
@@ -75,7 +76,7 @@ class CaseTimer:
             told = opened.event_seconds(short, long)
             slot = self._random.randrange(slots)
             warm = warm_seconds(opened, slot, samples, self._limits.case_timing)
-            alone = self._alone(opened)
+            alone = self._alone(opened, samples)
         finally:
             opened.close()
         null = self._session.null_overhead(case)
@@ -91,24 +92,24 @@ class CaseTimer:
             raise Ended(Verdict.REFUSED, text)
         # What noise and waking up do not explain is work of the calls, wherever in the batch it was done.
         found = found.charged(_FIRST_NULLS * null, short)
+        if self._case.device_kind == DeviceKind.CPU:
+            found = found.at_least(least_seconds(alone))
         timing = self._timing(found, samples, ceilings)
         timing["null_seconds"] = null
         if warm is not None:
             timing["warm_seconds"] = warm
-        if alone is not None:
-            timing["alone_seconds"] = alone
-            if words := overlap(alone, found.seconds):
-                timing["overlapping"] = words
+        timing["alone_seconds"] = alone
+        if self._case.device_kind == DeviceKind.CUDA and (words := overlap(alone, found.seconds)):
+            timing["overlapping"] = words
         if told is not None:
             timing["event_seconds"] = told
         return timing
 
-    def _alone(self, opened: OpenCase) -> float | None:
-        """On the CPU a call is over when it returns: what goes on is seen as late writes."""
-        if self._case.device_kind != DeviceKind.CUDA:
-            return None
-        slots = self._random.sample(range(opened.slots), min(CALLS, opened.slots))
-        return alone_seconds(opened, slots, self._session.null_overhead(self._case))
+    def _alone(self, opened: OpenCase, samples: Mapping[int, list[float]]) -> float:
+        long = max(samples)
+        count = how_many(median(samples[long]) / long, self._limits.case_timing)
+        slots = self._random.sample(range(opened.slots), min(count, opened.slots))
+        return alone_seconds(opened, slots, self._session.quickest_null(self._case))
 
     def _warm_up(self, opened: OpenCase, slots: int) -> int:
         """Runs untimed batches for a while; returns the length of the long batches.

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from runners.supervisor.alone import alone_seconds, overlap
+from runners.supervisor.alone import alone_seconds, how_many, least_seconds, overlap
 from runners.supervisor.outcome import CaseFailed
 from tests.engine.test_warm_cache import KnownTimes
 
@@ -46,3 +46,13 @@ def test_doing_nothing_when_alone_is_wrong() -> None:
 )
 def test_what_launching_does_not_explain_is_told(alone: float, seconds: float, is_told: bool) -> None:
     assert bool(overlap(alone, seconds)) == is_told
+
+
+def test_on_a_cpu_a_call_takes_most_of_what_it_takes_alone() -> None:
+    assert least_seconds(0.0) == 0
+    assert least_seconds(0.0015) == 0, "waking up"
+    assert least_seconds(0.022) == pytest.approx(0.016)
+
+
+def test_long_calls_are_made_seldom_alone() -> None:
+    assert [how_many(per_call, 10.0) for per_call in (1e-6, 0.1, 5.0)] == [7, 5, 2]

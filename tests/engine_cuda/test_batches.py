@@ -38,6 +38,8 @@ class _Device:
     def null_overhead(self, case: object) -> float:
         return _NULL
 
+    quickest_null = null_overhead
+
     def arm(self, order: Sequence[int]) -> None:
         self.lengths.append(len(order))
 
