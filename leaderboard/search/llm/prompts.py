@@ -22,7 +22,7 @@ from surrogate.contract.request import DeviceFacts
 from surrogate.llm.request import Effort, Request, TextBlock
 
 #: Changes whenever the wording does: a run goes on only in the words that it was begun in.
-VERSION = "2"
+VERSION = "3"
 #: Tokens of an answer, thinking included: of a kernel by effort, and of a vote.
 MOST_WRITTEN: Mapping[Effort | None, int] = {
     None: 16_000,
@@ -125,6 +125,7 @@ class Brief:
             "Tensors, dense and row-major:",
             *(f"- {item.name}: {item.dtype} [{', '.join(item.shape)}]" for item in self.spec.inputs),
             *(f"- {item.name}: {item.dtype} [{', '.join(item.shape)}], output" for item in self.spec.outputs),
+            *self._strided(),
             "Tolerances: "
             + ", ".join(
                 f"{dtype} atol {item.atol:g} rtol {item.rtol:g}"
@@ -139,6 +140,13 @@ class Brief:
         if self.form:
             lines += ["The reference in functional form, as another reader put it:", marked(self.form, marks)]
         return "\n".join(lines)
+
+    def _strided(self) -> list[str]:
+        """What a kernel in Python must know of its inputs; others get dense ones."""
+        names = " and ".join(self.spec.hidden.strided)
+        if not names or self.language != Language.PYTHON:
+            return []
+        return [f"In some test cases {names} may be views that are not dense: make them contiguous first."]
 
 
 def functionalise(brief: Brief, effort: Effort | None) -> Request:
