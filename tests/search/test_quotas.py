@@ -109,3 +109,12 @@ def test_staff_are_bound_by_the_number_of_runs_alone(start: Start, owner: User, 
     with pytest.raises(Refusal) as refused:
         start()
     assert refused.value.rule == "too_many_runs"
+
+
+def test_a_user_has_few_runs_at_once(start: Start, settings: Settings) -> None:
+    settings.MAX_SEARCH_RUNS_PER_USER = 2
+    start()
+    start()
+    with pytest.raises(Refusal) as refused:
+        start()
+    assert refused.value.rule == "too_many_runs"

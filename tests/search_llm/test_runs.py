@@ -9,7 +9,6 @@ import pytest
 from django.contrib.auth.models import User
 from django.db.models import F
 from django.utils import timezone
-from rest_framework.test import APIClient
 
 from leaderboard.management.commands.search_worker import SearchWorker
 from leaderboard.models import TaskVersion
@@ -22,7 +21,6 @@ from leaderboard.search.plan import Plan
 from leaderboard.search.services import runs
 from leaderboard.search.services.runs import Limits
 from leaderboard.search.services.stepping import Stepper
-from leaderboard.services.errors import Refusal
 from runners.models import Device, Runner
 from runners.services import evaluations
 from surrogate.contract.request import KernelText
@@ -277,42 +275,3 @@ def test_a_worker_asks_beside_its_other_work_and_a_candidate_has_its_story(
     spend = spend_by_model(run)
     assert [item.arm for item in spend] == [SONNET, HAIKU]
     assert sum(item.dollars for item in spend) == pytest.approx(run.money_spent)
-
-
-def test_a_search_is_started_by_the_api(
-    owner: User, version: TaskVersion, device: Device, server: FakeClaude
-) -> None:
-    api = APIClient()
-    api.force_login(owner)
-    wanted = {"task": "softmax", "device": device.slug, "generator": "llm", "models": SONNET}
-    refused = api.post("/api/v1/searches/", wanted, format="json")
-    assert refused.status_code in (400, 409)
-    assert refused.json()["error"]["code"] == "limits_wrong"
-    created = api.post("/api/v1/searches/", {**wanted, "money": 1.5, "tokens": 10**6}, format="json")
-    assert created.status_code == 201, created.json()
-    found = created.json()
-    assert (found["generator"], found["money_limit"], found["money_spent"]) == ("llm", 1.5, 0)
-    assert found["plan"]["multiple"] == 2
-    assert server.requests == []
-
-
-@pytest.mark.parametrize(
-    ("changes", "rule"),
-    [
-        ({"money": 0.0}, "limits_wrong"),
-        ({"tokens": 0}, "limits_wrong"),
-        ({"money": 5.01}, "over_money"),
-        ({"verifiers": "gpt-9"}, "model_unknown"),
-    ],
-)
-def test_what_can_not_be_asked_is_refused_at_the_start(start: Start, changes: Any, rule: str) -> None:
-    with pytest.raises(Refusal) as caught:
-        start(**changes)
-    assert caught.value.rule == rule
-    assert not SearchRun.objects.exists()
-
-
-def test_without_a_key_there_is_no_such_search(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("ANTHROPIC_API_KEY")
-    with pytest.raises(Refusal, match="no access to a language model"):
-        start()

@@ -1,0 +1,34 @@
+"""What can't be searched is refused at the start, by a rule that programs can tell."""
+
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+
+from leaderboard.models import TaskVersion
+from leaderboard.search.models import SearchRun
+from leaderboard.search.services import runs
+from leaderboard.search.services.runs import Limits
+from leaderboard.services.errors import Refusal
+from runners.models import Device
+
+
+@pytest.mark.parametrize(
+    ("changes", "rule"),
+    [
+        ({"task_slug": "no-such"}, "task_unknown"),
+        ({"device_slug": "no-such"}, "device_unknown"),
+        ({"generator": "no-such"}, "generator_unknown"),
+        ({"language": "cuda"}, "no_template"),
+        ({"limits": Limits(measurements=0)}, "limits_wrong"),
+        ({"limits": Limits(device_seconds=float("inf"))}, "limits_wrong"),
+    ],
+)
+def test_what_cannot_be_searched_is_refused(
+    owner: User, version: TaskVersion, device: Device, changes: dict[str, Any], rule: str
+) -> None:
+    values = {"user": owner, "task_slug": "softmax", "device_slug": device.slug, **changes}
+    with pytest.raises(Refusal) as refused:
+        runs.start(**values)
+    assert refused.value.rule == rule
+    assert not SearchRun.objects.exists()
