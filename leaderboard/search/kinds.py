@@ -5,6 +5,7 @@ from enum import StrEnum
 from django.db.models import Q
 
 from leaderboard.search.models import SearchCandidate
+from leaderboard.search.plan import MOST_WAITING
 from surrogate.policy import Action
 
 Status = SearchCandidate.Status
@@ -39,7 +40,8 @@ MEANINGS: dict[Kind, str] = {
     Kind.MEASURING: "on the device, or waiting for it",
     Kind.FAILED: "did not compile, was wrong, or broke a limit",
     Kind.DEFERRED: "worth measuring, and waits for a place",
-    Kind.SKIPPED: "forecast not to be worth a measurement; forecast anew each generation",
+    Kind.SKIPPED: "forecast not to be worth a measurement; forecast anew each generation, "
+    f"as long as it is among the newest {MOST_WAITING:,} that wait",
     Kind.DROPPED: "stopped by a person, or lost through the site’s own fault",
 }
 

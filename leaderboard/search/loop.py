@@ -5,13 +5,10 @@ from random import Random
 from leaderboard.search import sieve
 from leaderboard.search.generators.base import Ask, Generator, GeneratorPaused, GeneratorSpent, Proposal
 from leaderboard.search.outlook import Outlook
-from leaderboard.search.plan import Plan, Policy
+from leaderboard.search.plan import MOST_WAITING, Plan, Policy
 from leaderboard.search.sieve import Decision
 from leaderboard.search.state import Candidate, Generation, SearchState
 from surrogate.policy import Action
-
-#: Waiting candidates that are looked at again; of more, the newest.
-_MOST_WAITING = 4096
 
 _WHY = {
     Policy.NONE: "No surrogate: every candidate is measured.",
@@ -59,7 +56,7 @@ def step(
         plan.rules.audit_rate * slots / max(len(proposals), 1) if plan.policy == Policy.SURROGATE else 0.0
     )
     audits = [random.random() < chance for _ in proposals]
-    waiting = state.waiting[-_MOST_WAITING:]
+    waiting = state.waiting[-MOST_WAITING:]
     kernels = [item.kernel for item in state.kernels(waiting)] + [item.kernel for item, _ in proposals]
     if not kernels:
         return Generation(state.generations, ())

@@ -7,6 +7,8 @@ from surrogate.policy import Rules
 
 #: Candidates considered per measurement, at most; as many take the whole of any pool.
 MOST_MULTIPLE = 65_536
+#: Waiting candidates that a step forecasts again, of more the newest: a step must not take ever longer.
+MOST_WAITING = 4096
 
 
 class Policy(StrEnum):

@@ -10,7 +10,8 @@ from leaderboard.search import loop
 from leaderboard.search.gaussian_outlook import GaussianOutlook
 from leaderboard.search.generators.base import Ask, Generator, GeneratorSpent, Proposal
 from leaderboard.search.generators.recorded import RecordedGenerator
-from leaderboard.search.plan import MOST_MULTIPLE, Plan, Policy
+from leaderboard.search.kinds import MEANINGS, Kind
+from leaderboard.search.plan import MOST_MULTIPLE, MOST_WAITING, Plan, Policy
 from leaderboard.search.replay import Arena
 from leaderboard.search.state import SearchState
 from surrogate.policy import Action, Rules
@@ -93,6 +94,25 @@ def test_skipped_candidates_wait_and_are_looked_at_again() -> None:
     skipped = [item for item in state.candidates.values() if item.decision.action == Action.SKIP]
     assert skipped
     assert {item.proposal.digest for item in skipped} <= set(state.waiting)
+
+
+def test_of_too_many_that_wait_the_newest_are_looked_at_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It bounds what a step takes, and pages say so."""
+    monkeypatch.setattr(loop, "MOST_WAITING", 4)
+    state, plan = SearchState(1, 5), Plan(policy=Policy.TOPK, slots=2, multiple=8, islands=1)
+    generator, outlook = RecordedGenerator(POOL), GaussianOutlook(POOL.grid, [OTHERS[0].seconds])
+    for _ in range(2):
+        waiting = state.waiting
+        generation = loop.step(state, generator, outlook, plan)
+        assert set(generation.changed) <= set(waiting[-4:])
+        state.consider(generation)
+        for digest in generation.chosen:
+            state.measure(digest, None)
+    assert len(state.waiting) == 28
+    # Nothing new: the best of the newest four are measured, however good the others look.
+    last = loop.step(state, Paid(RecordedGenerator(POOL), 0), outlook, plan)
+    assert set(last.chosen) <= set(state.waiting[-4:])
+    assert f"newest {MOST_WAITING:,}" in MEANINGS[Kind.SKIPPED]
 
 
 def test_a_dropped_candidate_is_neither_measured_nor_proposed_again() -> None:
