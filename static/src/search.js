@@ -70,7 +70,7 @@ if (box) {
   data.read().then(() => {
     draw();
     document.getElementById("progress-axis").addEventListener("change", () => {
-      updateProgress(charts.progress, data, axis(), true);
+      updateProgress(charts.progress, data, axis());
       describe();
     });
     document.addEventListener("kernelhub:theme", draw);

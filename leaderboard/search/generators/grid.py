@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from leaderboard.search.generators.base import Ask, Operator, Parent, Proposal, digest_of
+from leaderboard.search.generators.base import Ask, Operator, Parent, Proposal, digest_of, good_parent
 from leaderboard.search.grid import Grid, Settings, settings_of
 from surrogate.contract.request import KernelText
 
@@ -79,10 +79,10 @@ class GridGenerator:
         draw = random.random()
         if not ask.parents or draw < mix.random:
             return Operator.RANDOM, self._grid.any(random), ()
-        one = _good(ask.parents, random)
+        one = good_parent(ask.parents, random)
         if draw < mix.random + mix.neighbour or len(ask.parents) < 2:
             return Operator.NEIGHBOUR, self._grid.neighbour(_settings(one), random), (one,)
-        other = _good([item for item in ask.parents if item is not one], random)
+        other = good_parent([item for item in ask.parents if item is not one], random)
         point = self._grid.crossover(_settings(one), _settings(other), random)
         return Operator.CROSSOVER, point, (one, other)
 
@@ -118,9 +118,3 @@ class GridGenerator:
 
 def _settings(parent: Parent) -> Settings:
     return settings_of(parent.kernel.parameters)
-
-
-def _good(parents: Sequence[Parent], random: Random) -> Parent:
-    """Parents come best first; the better half is drawn three times out of four."""
-    half = (len(parents) + 1) // 2
-    return random.choice(parents[:half] if random.random() < 0.75 else parents)

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from leaderboard.search.generators.base import Operator, Parent
+from leaderboard.search.generators.base import Operator, Parent, good_parent
 from leaderboard.search.llm.bandit import weighted
 from leaderboard.search.llm.journal import Document
 from leaderboard.search.llm.outcomes import Outcome
@@ -68,9 +68,9 @@ def choose(
     operator = Operator(weighted(weights, random))
     if operator == Operator.DIFFERENT:
         return Move(operator, avoid=tuple(parent.digest for parent in parents[:_SHOWN_AVOIDED]))
-    one = _good(parents, random)
+    one = good_parent(parents, random)
     if operator == Operator.COMBINE:
-        other = _good([item for item in parents if item.digest != one.digest], random)
+        other = good_parent([item for item in parents if item.digest != one.digest], random)
         return Move(operator, (one, other))
     return Move(operator, (one,))
 
@@ -88,9 +88,3 @@ def _repairable(
         and digest not in done
         and int(item["repairs"]) < MOST_REPAIRS
     ]
-
-
-def _good(parents: Sequence[Parent], random: Random) -> Parent:
-    """The better half is drawn three times out of four."""
-    half = (len(parents) + 1) // 2
-    return random.choice(parents[:half] if random.random() < 0.75 else parents)
