@@ -92,3 +92,24 @@ def test_a_run_whose_steps_fail_is_paused_and_the_others_go_on(
         run.refresh_from_db()
     assert (broken.status, fine.status) == (RunStatus.PAUSED, RunStatus.FINISHED)
     assert "site's own fault" in broken.stop_message
+
+
+def test_a_run_that_is_resumed_has_all_its_tries_again(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    run, worker = start(), SearchWorker()
+
+    def fail(self: Stepper) -> bool:
+        raise RuntimeError("no such luck")
+
+    monkeypatch.setattr(Stepper, "step", fail)
+    for tries in (1, 2, 3):
+        worker.look()
+        run.refresh_from_db()
+        assert run.status == (RunStatus.RUNNING if tries < 3 else RunStatus.PAUSED)
+    for _ in range(2):  # at once, and after a look that saw the run paused, with two tries used
+        assert runs.resume(run=run, user=run.user)
+        worker.look()
+        worker.look()
+        run.refresh_from_db()
+        assert run.status == RunStatus.RUNNING
+        runs.pause(run=run, user=run.user)
+        worker.look()

@@ -30,9 +30,10 @@ class SearchWorker:
     def look(self) -> int:
         """One round over all running searches; how many took a step."""
         going = list(SearchRun.objects.filter(status=RunStatus.RUNNING).order_by("created_at"))
-        for gone in self._steppers.keys() - {run.pk for run in going}:
+        for gone in (self._steppers.keys() | self._errors.keys()) - {run.pk for run in going}:
             self._steppers.pop(gone, None)  # its own thread may have been first
             self._asking.pop(gone, None)
+            self._errors.pop(gone, None)
         taken = sum(self._ask(run) if run.generator == "llm" else self._step(run) for run in going)
         for run in entering.due():
             entering.enter_best(run=run)
@@ -64,8 +65,9 @@ class SearchWorker:
             # A fault in one run must not stop the others; it is tried again, then shown to its owner.
             logger.exception("a step of search %s failed", run.pk)
             self._steppers.pop(run.pk, None)
-            self._errors[run.pk] = self._errors.get(run.pk, 0) + 1
-            if self._errors[run.pk] >= _MOST_ERRORS:
+            self._errors[run.pk] = errors = self._errors.get(run.pk, 0) + 1
+            if errors >= _MOST_ERRORS:
+                self._errors.pop(run.pk, None)  # whoever resumes it has as many tries again
                 runs.pause(run=run, user=None, message="Paused: its steps fail by the site's own fault.")
             return False
         self._errors.pop(run.pk, None)
