@@ -202,6 +202,7 @@ def _record(
         cost=spent,
         seconds=seconds,
         error_code=problem.error_code if problem else None,
+        is_lost=problem is not None and spent > 0,
     )
 
 

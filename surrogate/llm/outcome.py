@@ -65,6 +65,7 @@ class Attempt:
     cost: Decimal  # US dollars booked, an upper bound where the call was lost
     seconds: float
     error_code: str | None = None
+    is_lost: bool = False  # billed as far as we know, beyond ``usage``: ``cost`` is the bound
 
 
 @dataclass(frozen=True)

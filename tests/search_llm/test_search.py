@@ -107,6 +107,23 @@ def test_tokens_have_a_limit_of_their_own(make_search: MakeSearch, server: FakeC
     assert written.report()["tokens_spent"] <= 40_000
 
 
+def test_attempts_that_were_lost_count_with_their_bounds(make_search: MakeSearch, server: FakeClaude) -> None:
+    """Of tokens as of money: what a stream that broke off had been billed, nobody has said."""
+    server.script(FORM, code(kernel("one")).failing("stall_within"), error(529), code(kernel("one")))
+    written = make_search()
+    written.search.run(2)
+    replied = {
+        item["step"]: item for item in written.generator.journal.entries() if item["kind"] == "replied"
+    }
+    asked = {item["step"]: item for item in written.generator.journal.entries() if item["kind"] == "asked"}
+    step = "g1.i0.s0.t0"
+    assert replied[step]["attempts"] == ["stalled", "overloaded", "end_turn"]
+    bound, cost = asked[step]["tokens_bound"], Decimal(replied[step]["cost"])
+    assert cost > Decimal(asked[step]["bound"])
+    assert bound < replied[step]["tokens"] < 2 * bound
+    assert written.report()["tokens_spent"] == replied["form"]["tokens"] + replied[step]["tokens"]
+
+
 def test_a_provider_that_fails_again_and_again_pauses_the_search(
     make_search: MakeSearch, server: FakeClaude
 ) -> None:

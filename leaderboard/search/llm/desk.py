@@ -135,11 +135,12 @@ class Desk:
                 waiting[pool.submit(self._call, item)] = item
             for future in as_completed(waiting):
                 item, outcome = waiting[future], future.result()
+                tokens = tokens_of(outcome, lost=item.tokens)
                 try:
-                    book.add("replied", item.step, reply_document(outcome))
+                    book.add("replied", item.step, reply_document(outcome, tokens))
                 except StepTaken as error:
                     taken = error  # it took so long that another process booked it as lost
-                self._purse.settle_tokens(item.tokens, tokens_of(outcome))
+                self._purse.settle_tokens(item.tokens, tokens)
                 replies.append(Reply(item.step, outcome, True))
         if taken is not None:
             raise taken
@@ -160,16 +161,17 @@ def stored(book: Book, step: str) -> Reply | None:
     return None if outcome is None else Reply(step, outcome, False)
 
 
-def tokens_of(outcome: Answer | Failure) -> int:
-    usage = outcome.usage
-    return usage.prompt + usage.output
+def tokens_of(outcome: Answer | Failure, *, lost: int) -> int:
+    """Of all attempts; each that was lost on the way counts ``lost``, as its cost counts its bound."""
+    used = [item.usage for item in outcome.attempts if not item.is_lost]
+    return sum(usage.prompt + usage.output for usage in used) + lost * (len(outcome.attempts) - len(used))
 
 
-def reply_document(outcome: Answer | Failure) -> dict[str, Any]:
+def reply_document(outcome: Answer | Failure, tokens: int) -> dict[str, Any]:
     """What the journal keeps of a reply: enough to use it again, and to tell what it cost."""
     common = {
         "cost": str(outcome.cost),
-        "tokens": tokens_of(outcome),
+        "tokens": tokens,
         "seconds": round(outcome.seconds, 3),
         "request_id": outcome.request_id,
         "attempts": [item.result for item in outcome.attempts],
