@@ -1,5 +1,6 @@
 """The form that starts a search: what can be chosen, why the rest can't, and what becomes of a wrong one."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +12,7 @@ from leaderboard.models import TaskVersion
 from leaderboard.search.models import SearchRun
 from runners.models import Device, Runner
 from tests.pages.test_pages import assert_clean
+from tests.search_pages.conftest import Start
 
 GOOD = {
     "task": "softmax", "device": "cpu-test", "generator": "template", "language": "cpp", "policy": "none",
@@ -106,3 +108,20 @@ def test_refusals_of_steering_are_told_on_the_page(
     for tail, words in said.items():
         html = client.post(f"/searches/{run.pk}/{tail}", more, follow=True).content.decode()
         assert words in html, tail
+
+
+def test_one_limit_alone_can_be_raised(start: Start, owner: User, client_of: Callable[[str], Client]) -> None:
+    """Money for example: more of it should not need more measurements."""
+    run, client = start(), client_of("owner")
+    SearchRun.objects.filter(pk=run.pk).update(generator="llm")
+    page = client.get(f"/searches/{run.pk}/").content.decode()
+    form = page.partition('<details id="extend">')[2].partition("</details>")[0]
+    fields = re.findall(r"<input id=[^>]*>", form)
+    assert len(fields) == 5
+    assert all('min="0"' in field and "required" not in field for field in fields)
+    none = {"measurements": "0", "device_seconds": "0", "minutes": "", "tokens": "0"}
+    client.post(f"/searches/{run.pk}/extend/", {**none, "money": "0.25"})
+    before = (run.measurements_limit, run.device_seconds_limit, run.wall_seconds_limit)
+    run.refresh_from_db()
+    assert (run.measurements_limit, run.device_seconds_limit, run.wall_seconds_limit) == before
+    assert run.money_limit == 0.25
