@@ -1,5 +1,4 @@
 from django.apps import AppConfig
-from django.db import models
 
 
 class LeaderboardConfig(AppConfig):
@@ -8,8 +7,7 @@ class LeaderboardConfig(AppConfig):
 
     def ready(self) -> None:
         from leaderboard import receivers  # noqa: F401  connects the signals of runners
-        from surrogate.visibility import may_be_read
+        from leaderboard.readers import READERS
+        from surrogate.visibility import declare
 
-        entered = models.Q(evaluation__submission__isnull=False)
-        may_be_read(entered & models.Q(evaluation__submission__is_public=True))
-        may_be_read(entered & ~models.Q(evaluation__submission__baseline=""))
+        declare(READERS)

@@ -29,7 +29,7 @@ class History:
             if outcome.log2_ratio is None:
                 continue
             request = outcome.request
-            neighbour = Neighbour(request.kernel, request.device, outcome.log2_ratio, outcome.is_public)
+            neighbour = Neighbour(request.kernel, request.device, outcome.log2_ratio, outcome.key)
             task, anchor = request.task.slug, anchor_digest(request.anchor)
             kernel = kernel_digest(request.kernel)
             self._same[task, anchor, kernel].append(neighbour)

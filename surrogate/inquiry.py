@@ -17,11 +17,12 @@ from surrogate.forecasters.base import Forecaster
 from surrogate.forecasters.ensemble import EnsembleForecaster
 from surrogate.forecasters.repeats import with_repeats
 from surrogate.history import History
-from surrogate.models import CalibrationVersion, GuaranteeVersion
+from surrogate.models import CalibrationVersion, GuaranteeVersion, Outcome
 from surrogate.services.answers import Given, with_latency
 from surrogate.services.calibrations import recalibrated
 from surrogate.services.places import Place
 from surrogate.services.versions import recipe_of
+from surrogate.visibility import is_public
 from surrogate.weights import Weights
 
 logger = logging.getLogger(__name__)
@@ -60,10 +61,6 @@ class Inquiry:
         self._taught = taught
         self._slow = slow
         self._request = taught.history.attach(request)
-        # For those that read sources and speak of them: a prompt may go to another company, and what is said
-        # of it is shown to whoever entered this kernel.
-        public = tuple(item for item in self._request.neighbours if item.is_public)
-        self._public = replace(self._request, neighbours=public)
         self._device_id = device_id
         self._repeats = repeats
         self._said: dict[str, Forecast | Abstention] = {}
@@ -80,6 +77,7 @@ class Inquiry:
         """Ask these, one after the other; seconds that each took. Those that are not asked any more because
         ``should_stop`` said so abstain."""
         took: dict[str, float] = {}
+        request = _with_public_neighbours(self._request)
         for name in names:
             member = self._slow.get(name)
             if member is None:
@@ -87,7 +85,7 @@ class Inquiry:
             if should_stop():
                 self._said[name] = Abstention(AbstentionReason.CANCELLED, GONE, name, member.version)
             else:
-                self._said[name], took[name] = _asked(member, self._public)
+                self._said[name], took[name] = _asked(member, request)
         return took
 
     def answers(self) -> dict[str, Given]:
@@ -113,6 +111,16 @@ class Inquiry:
         if row is None:
             return Given(answer, answer.probabilities, guarantee=guarantee)
         return Given(recalibrated(answer, row), answer.probabilities, row, guarantee)
+
+
+def _with_public_neighbours(request: ForecastRequest) -> ForecastRequest:
+    """For those that read sources and speak of them: a prompt may go to another company, and what is said of
+    it is shown to whoever entered this kernel. Asked now, as what was public may be private again.
+    """
+    keys = [item.key for item in request.neighbours if item.key is not None]
+    public = set(Outcome.objects.filter(is_public(), pk__in=keys).values_list("pk", flat=True))
+    kept = tuple(item for item in request.neighbours if item.key is None or item.key in public)
+    return replace(request, neighbours=kept)
 
 
 def _asked(member: Forecaster, request: ForecastRequest) -> tuple[Forecast | Abstention, float]:

@@ -54,9 +54,10 @@ def worker_status() -> WorkerStatus | None:
     return WorkerStatus(**told) if told else None
 
 
-def ask(*, channel: str, number: int, spec: str, device: int, language: str, source: str) -> None:
-    """Have a typed text forecast; answers reach ``channel``. Raises what the broker and the cache raise.
+def ask(*, channel: str, number: int, spec: str, device: int, language: str, source: str, asker: int) -> None:
+    """Have a text that the user ``asker`` types forecast; answers reach ``channel``.
 
+    Raises what the broker and the cache raise.
     The text itself goes by the cache, where it expires: messages are logged, and kept when they are skipped.
     """
     from surrogate.tasks import forecast_text
@@ -64,7 +65,7 @@ def ask(*, channel: str, number: int, spec: str, device: int, language: str, sou
     supersede(channel=channel, number=number)
     draft = secrets.token_hex(16)
     cache.set(f"{_DRAFT}.{draft}", source, timeout=_DRAFT_SECONDS)
-    forecast_text.send(channel, number, spec, device, language, draft)
+    forecast_text.send(channel, number, spec, device, language, draft, asker)
 
 
 def take_draft(draft: str) -> str | None:

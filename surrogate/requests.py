@@ -1,7 +1,6 @@
 """Rows of the database as requests and outcomes of the forecast contract."""
 
 from functools import lru_cache
-from typing import Any
 
 from django.db.models.functions import Length
 
@@ -12,7 +11,6 @@ from surrogate.contract.request import Anchor as RequestAnchor
 from surrogate.contract.request import DeviceFacts, ForecastRequest, KernelText, TaskFacts
 from surrogate.forecasters.base import Outcome as KnownOutcome
 from surrogate.models import Anchor, Outcome
-from surrogate.visibility import is_public
 
 #: Outcomes that forecasters learn from; the newest are taken.
 MOST_OUTCOMES = 3000
@@ -44,7 +42,7 @@ def known_outcomes(limit: int = MOST_OUTCOMES) -> list[KnownOutcome]:
     """The newest outcomes, oldest first. A kernel that was only checked teaches nothing and is left out."""
     rows = (
         Outcome.objects.exclude(is_correct=True, log2_ratio=None)
-        .annotate(size=Length("evaluation__kernel__source"), public=is_public())
+        .annotate(size=Length("evaluation__kernel__source"))
         .filter(size__lte=MOST_CHARACTERS)
         .select_related("evaluation__kernel", "evaluation__device", "anchor__evaluation__kernel")
         .defer(
@@ -58,8 +56,7 @@ def known_outcomes(limit: int = MOST_OUTCOMES) -> list[KnownOutcome]:
     return [_known(row) for row in reversed(rows)]
 
 
-def _known(row: Any) -> KnownOutcome:
-    """``row``: an Outcome annotated as above."""
+def _known(row: Outcome) -> KnownOutcome:
     evaluation = row.evaluation
     request = request_for(
         language=evaluation.kernel.language,
@@ -68,7 +65,7 @@ def _known(row: Any) -> KnownOutcome:
         device=evaluation.device,
         anchor=row.anchor,
     )
-    return KnownOutcome(request, row.log2_ratio, row.noise, row.public)
+    return KnownOutcome(request, row.log2_ratio, row.noise, row.pk)
 
 
 @lru_cache(maxsize=256)

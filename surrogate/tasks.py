@@ -20,12 +20,14 @@ def work() -> None:
 
 
 @dramatiq.actor(queue_name=LIVE_QUEUE, max_retries=0, max_age=LIVE_AGE)
-def forecast_text(channel: str, number: int, spec: str, device: int, language: str, draft: str) -> None:
-    """Forecast a text that is being typed, and send what comes of it to ``channel``.
+def forecast_text(
+    channel: str, number: int, spec: str, device: int, language: str, draft: str, asker: int
+) -> None:
+    """Forecast a text that the user ``asker`` is typing, and send what comes of it to ``channel``.
 
     ``draft`` is where the text is, not the text: the broker logs the arguments of what it skips or fails.
     """
     from surrogate.serving import current_desk
     from surrogate.work import answer_text
 
-    answer_text(current_desk(), channel, number, spec, device, language, draft)
+    answer_text(current_desk(), channel, number, spec, device, language, draft, asker)

@@ -24,6 +24,7 @@ from surrogate.selectors.repeats import repeats_of
 from surrogate.services import answers, bell, calibrations, guarantees, outcomes, places, questions
 from surrogate.services.anchors import current_anchor
 from surrogate.services.answers import Given
+from surrogate.visibility import asker_of
 
 logger = logging.getLogger(__name__)
 
@@ -100,7 +101,8 @@ def _answers(desk: Desk, evaluation: Evaluation, anchor: Anchor) -> tuple[dict[s
             anchor=anchor,
         )
         kernel = evaluation.kernel
-        repeats = repeats_of(language=kernel.language, source=kernel.source, anchor=anchor)
+        asker = asker_of(evaluation.pk)
+        repeats = repeats_of(language=kernel.language, source=kernel.source, anchor=anchor, asker=asker)
         inquiry = desk.inquire(request, evaluation.device_id, repeats)
         quick, made_at = inquiry.answers(), timezone.now()
         if not desk.slow_names:
@@ -120,7 +122,7 @@ def is_measured(evaluation: Evaluation) -> bool:
 
 
 def answer_text(
-    desk: Desk, channel: str, number: int, spec: str, device_id: int, language: str, draft: str
+    desk: Desk, channel: str, number: int, spec: str, device_id: int, language: str, draft: str, asker: int
 ) -> None:
     """A quick answer at once, and a second one with the slow members where they count for something.
 
@@ -129,7 +131,7 @@ def answer_text(
     try:
         source = live.take_draft(draft)
         if source is not None:  # else the page stopped waiting for it
-            _answer_draft(desk, channel, number, spec, device_id, language, source)
+            _answer_draft(desk, channel, number, spec, device_id, language, source, asker)
     except Exception as error:  # noqa: BLE001 the broker would log the message
         logger.error("a typed text cannot be forecast: %s", place_of(error))  # noqa: TRY400 as above
     else:
@@ -140,7 +142,7 @@ def answer_text(
 
 
 def _answer_draft(
-    desk: Desk, channel: str, number: int, spec: str, device_id: int, language: str, source: str
+    desk: Desk, channel: str, number: int, spec: str, device_id: int, language: str, source: str, asker: int
 ) -> None:
 
     def is_stale() -> bool:
@@ -162,7 +164,7 @@ def _answer_draft(
         return
     request = request_for(language=language, source=source, spec=contract, device=device, anchor=anchor)
     slow = desk.worth_waiting_for(["local"], len(source))  # not those that cost money
-    repeats = repeats_of(language=language, source=source, anchor=anchor)
+    repeats = repeats_of(language=language, source=source, anchor=anchor, asker=asker)
     inquiry = desk.inquire(request, device_id, repeats)
     _reply(channel, number, inquiry.answers()[SHOWN], anchor, not slow)
     if slow and _wait_for_turn(is_stale):

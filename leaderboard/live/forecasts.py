@@ -13,6 +13,7 @@ from typing import Any
 from channels.db import database_sync_to_async
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.conf import settings
+from django.contrib.auth.models import User
 from django.template.loader import render_to_string
 
 from leaderboard.forecast_view import ForecastView, Rival, abstention_view, view_of
@@ -140,6 +141,8 @@ class ForecastConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channel
             await self._say(typed.number, TOO_LONG)
         elif not typed.source.strip():
             await self._say(typed.number, EMPTY)
+        elif not await database_sync_to_async(self._is_still_in)():
+            await self.close(CLOSE_NOT_ALLOWED)
         elif not await database_sync_to_async(self._may_ask)():
             await self._say(typed.number, TOO_FAST)
         else:
@@ -164,6 +167,13 @@ class ForecastConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channel
         if self._patience is not None:
             self._patience.cancel()
             self._patience = None
+
+    def _is_still_in(self) -> bool:
+        """Sockets live on after their session was ended or their account locked."""
+        session = self.scope.get("session")
+        if session is not None and session.session_key and not session.exists(session.session_key):
+            return False
+        return User.objects.filter(pk=self.scope["user"].pk, is_active=True).exists()
 
     def _may_ask(self) -> bool:
         """Counts per user, whatever the number of connections. Without a cache nothing could be asked."""
@@ -191,6 +201,7 @@ class ForecastConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channel
                 device=device.pk,
                 language=typed.language,
                 source=typed.source,
+                asker=self.scope["user"].pk,
             )
         except Exception as error:  # noqa: BLE001 the broker's errors differ by kind of broker
             logger.warning("a typed text could not be sent to the surrogate: %s", type(error).__name__)

@@ -1,5 +1,4 @@
 from django.apps import AppConfig
-from django.db import models
 
 
 class SearchConfig(AppConfig):
@@ -9,6 +8,7 @@ class SearchConfig(AppConfig):
 
     def ready(self) -> None:
         from leaderboard.search import receivers  # noqa: F401  connects the signals of runners
-        from surrogate.visibility import may_be_read
+        from leaderboard.search.readers import READERS
+        from surrogate.visibility import declare
 
-        may_be_read(models.Q(evaluation__search_candidate__run__is_public=True))
+        declare(READERS)

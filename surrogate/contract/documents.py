@@ -25,6 +25,8 @@ def request_document(request: ForecastRequest) -> dict[str, Any]:
     document = asdict(request)
     document["task"]["cases"] = list(document["task"]["cases"])
     document["neighbours"] = list(document["neighbours"])
+    for neighbour in document["neighbours"]:
+        del neighbour["key"]  # of this site's database
     return document
 
 
@@ -47,7 +49,6 @@ def request_from(document: Mapping[str, Any]) -> ForecastRequest:
                 _kernel(_mapping(item, "kernel")),
                 _device(_mapping(item, "device")),
                 number(item, "log2_ratio"),
-                item.get("is_public", True) is True,
             )
             for item in _sequence(document, "neighbours")
         ),

@@ -88,13 +88,14 @@ class Neighbour:
     """A kernel of the same task with a known outcome, on this device or another one.
 
     ``log2_ratio`` is log2(t_anchor / t_neighbour), the same anchor measured on the neighbour's own device.
-    One that is not public may inform a number, and must not be shown to anybody or told to a service.
+    ``key`` leads to who may read it; without one it is of public data. One that is private may inform a
+    number, and must not be shown to anybody or told to a service.
     """
 
     kernel: KernelText
     device: DeviceFacts
     log2_ratio: float
-    is_public: bool = True
+    key: int | None = None
 
 
 @dataclass(frozen=True)

@@ -13,14 +13,14 @@ class Outcome:
     """A request whose answer is known: what forecasters learn from and are judged by.
 
     ``log2_ratio`` is log2(t_anchor / t_kernel) as measured, None when the kernel failed. ``noise`` is the
-    spread of ``log2_ratio`` over repeated measurements, in octaves, zero where it is unknown. ``is_public``:
-    whether anyone may read the kernel.
+    spread of ``log2_ratio`` over repeated measurements, in octaves, zero where it is unknown. ``key`` is
+    that of the row it was read from, None for data from elsewhere.
     """
 
     request: ForecastRequest
     log2_ratio: float | None
     noise: float = 0.0
-    is_public: bool = True
+    key: int | None = None
 
 
 @runtime_checkable

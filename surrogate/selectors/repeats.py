@@ -7,16 +7,22 @@ from runners.contract.vocabulary import Language
 from runners.services.kernels import kernel_digest
 from surrogate.contract.repeats import Repeats
 from surrogate.models import Anchor, Outcome
+from surrogate.visibility import is_readable
 
 #: The newest runs count.
 _MOST = 20
 
 
-def repeats_of(*, language: str, source: str, anchor: Anchor) -> Repeats:
-    """Of ``source`` under the task version of ``anchor``; times are relative to it. One query."""
+def repeats_of(*, language: str, source: str, anchor: Anchor, asker: int | None) -> Repeats:
+    """Of ``source`` under the task version of ``anchor``; times are relative to it. One query.
+
+    Only runs that the user ``asker`` may read: such a forecast is as good as the measurement.
+    """
     digest = kernel_digest(Language(language), source)
     rows = list(
-        Outcome.objects.filter(evaluation__kernel=digest, evaluation__spec_id=anchor.spec_id)
+        Outcome.objects.filter(
+            is_readable(asker), evaluation__kernel=digest, evaluation__spec_id=anchor.spec_id
+        )
         .order_by("-created_at", "-pk")
         .values_list("evaluation__device_id", "is_correct", "seconds", "noise")[:_MOST]
     )

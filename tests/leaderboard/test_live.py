@@ -1,5 +1,6 @@
 """Sockets: who may listen, the first frame, frames of changes, and what happens when Redis is away."""
 
+import json
 import uuid
 from collections.abc import Callable
 from typing import Any
@@ -8,6 +9,7 @@ import pytest
 from asgiref.sync import sync_to_async
 from channels.routing import URLRouter
 from django.contrib.auth.models import AnonymousUser, User
+from django.contrib.sessions.models import Session
 from django.test import Client
 
 from kernelhub.asgi import application as site
@@ -141,6 +143,15 @@ async def test_a_browser_listens_with_its_session(private: Submission, owner: Us
     headers = await sync_to_async(browser_headers)(outsider, "http://localhost")
     page = await Socket(site, path, headers=headers).open()
     assert await page.close_code() == 4404
+
+
+async def test_a_session_that_was_ended_is_forecast_nothing_more(owner: User) -> None:
+    headers = await sync_to_async(browser_headers)(owner, "http://localhost")
+    page = await Socket(site, "/ws/forecast/", headers=headers).open()
+    await sync_to_async(Session.objects.all().delete)()
+    typed = {"number": 1, "task": "double", "device": "cpu-test", "language": "python", "source": "x"}
+    await page.say(json.dumps(typed))
+    assert await page.close_code() == 4401
 
 
 async def test_another_site_cannot_listen_with_a_visitors_session(private: Submission, owner: User) -> None:

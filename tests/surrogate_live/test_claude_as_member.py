@@ -16,6 +16,7 @@ from surrogate.forecasters.anthropic import AnthropicForecaster
 from surrogate.inquiry import SHOWN
 from surrogate.llm.config import Config
 from surrogate.models import Forecast, SpendDay
+from surrogate.services.outcomes import record_missing
 from surrogate.services.spending import DatabaseLedger
 from surrogate.work import work_round
 from tests.fake_claude import FakeClaude, answer
@@ -68,12 +69,15 @@ def test_its_prompt_tells_of_public_kernels_alone(
     baselines.enqueue_missing(device)
     eager = Submission.objects.get(baseline=Baseline.EAGER)
     finish_evaluation(runner, eager.evaluation, result_document(4e-3))
-    for is_public, name in ((True, "shown_to_all"), (False, "kept_to_myself")):
+    for is_public, name in ((True, "shown_to_all"), (False, "kept_to_myself"), (True, "taken_back")):
         source = f"def kernel(x):\n    {name} = x + x\n    return {name}\n"
         entered = submit(owner, source=source, is_public=is_public, mode="ranked")
         finish_evaluation(runner, entered.evaluation, result_document(2e-3))
     masses = {letter: 1 / len(bins.LETTERS) for letter in bins.LETTERS}
     desk = Desk()
+    record_missing()
+    desk.learn()
+    Submission.objects.filter(kernel__source__contains="taken_back").update(is_public=False)
     with FakeClaude() as server:
         server.script(answer({"rationale": "", "probabilities": masses, "p_correct": 0.9}))
         config = Config(api_key="test-key", base_url=server.url, models=("claude-haiku-5-5",))
@@ -83,3 +87,4 @@ def test_its_prompt_tells_of_public_kernels_alone(
         (asked,) = map(str, server.bodies)
     assert "shown_to_all" in asked
     assert "kept_to_myself" not in asked
+    assert "taken_back" not in asked

@@ -15,6 +15,7 @@ from surrogate.desk import Desk
 from surrogate.forecasters.repeats import VERSION, with_repeats
 from surrogate.models import Anchor, Forecast
 from surrogate.selectors.repeats import repeats_of
+from surrogate.visibility import asker_of
 from surrogate.work import work_round
 from tests.leaderboard.conftest import PYTHON, finish_evaluation, result_document
 
@@ -54,7 +55,7 @@ def test_what_failed_or_ran_elsewhere_keeps_the_time_that_was_inferred() -> None
 def test_the_same_source_again_is_forecast_as_it_was_measured(
     submit: Submit, owner: User, outsider: User, runner: Runner, anchor: Anchor, desk: Desk
 ) -> None:
-    first = submit(owner, source=SOURCE)
+    first = submit(owner, source=SOURCE, is_public=True)
     work_round(desk)
     finish_evaluation(runner, first.evaluation, result_document(2.3e-3))
     work_round(desk)  # records the outcome
@@ -74,9 +75,30 @@ def test_runs_count_only_for_their_own_source(
     wrong = result_document(verdict=Verdict.WRONG, reason="It is wrong.", score=None)
     finish_evaluation(runner, failed.evaluation, wrong)
     work_round(desk)
-    assert repeats_of(language="python", source=SOURCE, anchor=anchor) == Repeats(failed_here=1)
-    assert repeats_of(language="python", source=SOURCE + "\n", anchor=anchor) == Repeats()
-    assert repeats_of(language="python", source=PYTHON, anchor=anchor) == Repeats()
+
+    def record(source: str) -> Repeats:
+        return repeats_of(language="python", source=source, anchor=anchor, asker=owner.pk)
+
+    assert record(SOURCE) == Repeats(failed_here=1)
+    assert record(SOURCE + "\n") == record(PYTHON) == Repeats()
     kernel = anchor.evaluation.kernel
-    reference = repeats_of(language=kernel.language, source=kernel.source, anchor=anchor)
+    reference = repeats_of(language=kernel.language, source=kernel.source, anchor=anchor, asker=None)
     assert (reference.passed_here, reference.log2_ratio) == (1, 0.0)
+
+
+def test_a_private_run_is_the_record_of_its_owner_alone(
+    submit: Submit, owner: User, outsider: User, runner: Runner, anchor: Anchor, desk: Desk
+) -> None:
+    private = submit(owner, source=SOURCE)
+    finish_evaluation(runner, private.evaluation, result_document(2.3e-3))
+    work_round(desk)
+
+    def record(user: User | None) -> Repeats:
+        asker = None if user is None else user.pk
+        return repeats_of(language="python", source=SOURCE, anchor=anchor, asker=asker)
+
+    assert record(owner).passed_here == 1
+    assert record(outsider) == record(None) == Repeats()
+    Submission.objects.filter(pk=private.pk).update(is_public=True)
+    assert record(outsider).passed_here == 1
+    assert asker_of(private.evaluation_id) == owner.pk

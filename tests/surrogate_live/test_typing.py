@@ -69,6 +69,17 @@ async def test_strangers_and_locked_accounts_are_closed(outsider: User) -> None:
         assert await (await opened(viewer)).close_code() == forecasts.CLOSE_NOT_ALLOWED
 
 
+async def test_an_account_that_is_locked_later_is_told_nothing_more(
+    outsider: User, anchor: Anchor, working: Desk
+) -> None:
+    page = await opened(outsider)
+    await page.say(text())
+    assert "html" in await page.frame()
+    await User.objects.filter(pk=outsider.pk).aupdate(is_active=False)
+    await page.say(text(number=2))
+    assert await page.close_code() == forecasts.CLOSE_NOT_ALLOWED
+
+
 @pytest.mark.parametrize(
     "sent",
     [
@@ -185,7 +196,7 @@ async def test_an_answer_that_never_comes_is_not_waited_for(
 
 async def asked(channel: str) -> None:
     await sync_to_async(live.ask)(
-        channel=channel, number=1, spec="0" * 64, device=0, language="python", source=SOURCE
+        channel=channel, number=1, spec="0" * 64, device=0, language="python", source=SOURCE, asker=0
     )
 
 
