@@ -247,6 +247,10 @@ if PRODUCTION and ALLOW_WEAK_SANDBOX:
 CATALOG_TASKS = env.words("KERNELHUB_TASKS")
 #: Whether runners measure the reference of each task when their queue is empty.
 MEASURE_BASELINES = env.flag("KERNELHUB_BASELINES", default=True)
+#: Share of the usual seconds that are spent on timing a case, percent: less is sooner, with wider intervals.
+TIMING_PERCENT = env.integer("KERNELHUB_TIMING_PERCENT", 100)
+if not 1 <= TIMING_PERCENT <= 100:
+    raise ImproperlyConfigured("KERNELHUB_TIMING_PERCENT must be from 1 to 100")
 #: Whether a runner's first start on a device measures its ceilings; without them boards show no roofline.
 CALIBRATE = env.flag("KERNELHUB_CALIBRATE", default=True)
 #: Seconds that a runner waits for a quiet machine before it measures the ceilings of its device.

@@ -8,7 +8,7 @@ from pytest_django import Settings
 
 from runners import execution
 from runners.contract.job import DeviceTarget, Job
-from runners.contract.limits import MAX_ATTEMPTS
+from runners.contract.limits import LIMITS, MAX_ATTEMPTS
 from runners.contract.spec import TaskSpec
 from runners.contract.vocabulary import DeviceKind, Language, Mode
 from runners.devices import detect
@@ -125,3 +125,11 @@ def test_a_killed_supervisor_of_a_cancelled_evaluation_ends_it(
     monkeypatch.setattr(execution, "run_job", killed)
     evaluation = run_one(make_runner())
     assert (evaluation.status, evaluation.verdict) == ("finished", "cancelled")
+
+
+def test_a_site_may_spend_less_time_on_timing(settings: Settings) -> None:
+    usual = LIMITS[Mode.RANKED]
+    assert execution.limits_of(Mode.RANKED) == usual
+    settings.TIMING_PERCENT = 20
+    assert execution.limits_of(Mode.RANKED).case_timing == usual.case_timing / 5
+    assert execution.limits_of(Mode.RANKED).deadline == usual.deadline
