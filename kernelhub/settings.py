@@ -92,6 +92,7 @@ INSTALLED_APPS = [
     "csp",
 ]
 MIDDLEWARE = [
+    "kernelhub.lent_connections.given_back",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
@@ -275,6 +276,8 @@ SEARCH_MEASUREMENTS_PER_USER_DAY = env.integer("KERNELHUB_SEARCH_MEASUREMENTS_PE
 SEARCH_CENTS_PER_USER_DAY = env.integer("KERNELHUB_SEARCH_CENTS_PER_USER_DAY", 100)
 #: Attempts to submit, by page and API together, refused ones included.
 SUBMISSIONS_PER_MINUTE = env.integer("KERNELHUB_SUBMISSIONS_PER_MINUTE", 60)
+#: Heavy answers made at once, for one person one: pools and tables of searches, profilers' raw reports.
+DOWNLOADS_AT_ONCE = env.integer("KERNELHUB_DOWNLOADS_AT_ONCE", 2)
 #: Checks are compiled by the site's own worker and cost no device time; per user and UTC day.
 CHECK_RUNS_PER_DAY = env.integer("KERNELHUB_CHECK_RUNS_PER_DAY", 500)
 

@@ -17,7 +17,7 @@ from rest_framework import exceptions, status
 from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
-from leaderboard.services.errors import Refusal
+from leaderboard.services.errors import Busy, Refusal
 
 logger = logging.getLogger(__name__)
 
@@ -41,6 +41,8 @@ _STATUS = {
     "nothing_found": status.HTTP_409_CONFLICT,
     "over_measurements": status.HTTP_429_TOO_MANY_REQUESTS,
     "over_money": status.HTTP_429_TOO_MANY_REQUESTS,
+    "one_download": status.HTTP_429_TOO_MANY_REQUESTS,
+    "downloads_busy": status.HTTP_503_SERVICE_UNAVAILABLE,
 }
 
 
@@ -61,7 +63,9 @@ def _response(exception: Exception, context: dict[str, Any]) -> Response:
     match exception:
         case Refusal():
             body = error_body(exception.rule, exception.message, line=exception.line, field=exception.field)
-            return Response(body, status=_STATUS.get(exception.rule, status.HTTP_400_BAD_REQUEST))
+            headers = {"Retry-After": str(exception.retry_after)} if isinstance(exception, Busy) else {}
+            code = _STATUS.get(exception.rule, status.HTTP_400_BAD_REQUEST)
+            return Response(body, status=code, headers=headers)
         case exceptions.ValidationError():
             field, message = _first(exception.detail)
             return Response(error_body("invalid", message, field=field), status=exception.status_code)

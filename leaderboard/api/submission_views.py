@@ -18,7 +18,7 @@ from leaderboard.api.pagination import NewestFirst
 from leaderboard.api.permissions import HasScope
 from leaderboard.api.serializers import Error
 from leaderboard.api.views_base import ApiView, PersonalView, equal_to, parsed, reply, user_of
-from leaderboard.downloads import trace_response
+from leaderboard.downloads import trace_response, turn_of
 from leaderboard.models import Submission
 from leaderboard.selectors import submissions as selectors
 from leaderboard.services import submissions as services
@@ -125,12 +125,13 @@ class SubmissionResult(ApiView):
 class SubmissionTrace(ApiView):
     @extend_schema(
         operation_id="submission_trace",
-        responses={(200, "application/gzip"): OpenApiTypes.BINARY, 404: Error},
+        responses={(200, "application/gzip"): OpenApiTypes.BINARY, 404: Error, 429: Error, 503: Error},
     )
     def get(self, request: Request, submission_id: UUID) -> HttpResponse:
         """The raw report of a run in profile mode, a trace for chrome://tracing. 404 where there is none."""
-        submission = selectors.get_visible(submission_id, request.user)
-        content = selectors.trace_of(submission)
+        with turn_of(request):
+            submission = selectors.get_visible(submission_id, request.user)
+            content = selectors.trace_of(submission)
         if content is None:
             raise NotFound("This run has no profiler's report.", code="no_trace")
         return trace_response(submission, content)

@@ -45,3 +45,15 @@ class Refusal(Exception):
     @property
     def field(self) -> str | None:
         return FIELD_OF.get(self.rule)
+
+
+class Busy(Refusal):
+    """Not now. The same may be asked again after so many seconds.
+
+    ``is_own``: by what whoever asks has under way himself, not by what others have.
+    """
+
+    def __init__(self, rule: str, message: str, retry_after: int, *, is_own: bool) -> None:
+        super().__init__(rule, message)
+        self.retry_after = retry_after
+        self.is_own = is_own

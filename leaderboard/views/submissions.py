@@ -9,7 +9,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
-from leaderboard.downloads import trace_response
+from leaderboard.downloads import download, trace_response
 from leaderboard.models import Submission
 from leaderboard.search.selectors import runs as search_runs
 from leaderboard.selectors import forecasts as forecast_selectors
@@ -48,6 +48,7 @@ def source(request: HttpRequest, submission_id: UUID) -> HttpResponse:
 
 
 @require_safe
+@download
 def trace(request: HttpRequest, submission_id: UUID) -> HttpResponse:
     """The profiler's raw report, as a file to be saved: a stranger's process wrote it."""
     found = _visible(request, submission_id)

@@ -9,6 +9,7 @@ export class SearchData {
 
   forget() {
     this.seq = 0;
+    this.after = null; // number of the last candidate read of that event, where there are more of it
     this.points = new Map(); // number → { kind, seconds, forecast }
     this.steps = [];
     this.highest = -1; // number of the newest candidate heard of
@@ -20,12 +21,13 @@ export class SearchData {
     if (this.points.size > MOST_POINTS) this.forget();
     let changed = false;
     for (let more = true; more;) {
-      const answer = await fetch(`${this.url}?since=${this.seq}`, { headers: { Accept: "application/json" } });
+      const after = this.after === null ? "" : `&after=${this.after}`;
+      const answer = await fetch(`${this.url}?since=${this.seq}${after}`, { headers: { Accept: "application/json" } });
       if (!answer.ok) throw new Error(`the charts' data: ${answer.status}`);
       const found = await answer.json();
-      changed ||= found.seq > this.seq || this.seq === 0;
+      changed ||= found.seq > this.seq || this.seq === 0 || found.points.number.length > 0;
       this.take(found);
-      more = found.more;
+      more = found.after !== null;
     }
     return changed;
   }
@@ -45,6 +47,7 @@ export class SearchData {
     });
     this.takeSteps(found.steps);
     this.seq = found.seq;
+    this.after = found.after;
   }
 
   takeSteps(columns) {

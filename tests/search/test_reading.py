@@ -29,12 +29,14 @@ def test_private_runs_look_absent_to_others(start: Start, owner: User, outsider:
 def test_pages_read_what_came_after_their_cursor(start: Start, runner: Runner, device: Device) -> None:
     run = run_to_end(start(measurements=7), runner, device)
     known: dict[int, Any] = {}
-    seq = 0
-    while rows := selectors.candidates_since(run, seq, limit=3):
+    seq, number, rounds = 0, None, 0
+    while rows := selectors.candidates_since(run, seq, number, limit=3):
+        assert len(rows) <= 3, "also where one event changed more"
         assert [row.seq for row in rows] == sorted(row.seq for row in rows)
         known.update({row.number: row for row in rows})
-        seq = rows[-1].seq
+        seq, number, rounds = rows[-1].seq, rows[-1].number, rounds + 1
     assert len(known) == run.considered
+    assert rounds == -(-run.considered // 3), "nothing comes twice"
     events: list[SearchEvent] = []
     while more := selectors.events_since(run, events[-1].seq if events else 0, limit=4):
         events += more

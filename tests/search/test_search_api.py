@@ -50,7 +50,10 @@ def test_a_search_is_started_and_followed_by_number(
     while stepper.step():
         measure_all(runner, device)
         for row in api.get(f"{address}candidates/?since={seq}").json():
-            known[row["number"]], seq = row, row["seq"]
+            known[row["number"]], seq, number = row, row["seq"], row["number"]
+        if number:  # a cursor may stand within an event
+            rest = api.get(f"{address}candidates/?since={seq}&after={number - 1}").json()
+            assert rest == [known[number]]
     read = api.get(address).json()
     assert (read["status"], read["stop_reason"], read["measurements_spent"]) == (
         "finished",
@@ -131,5 +134,6 @@ def test_bad_cursors_and_numbers(start: Start, owner: User) -> None:
     address, api = f"/api/v1/searches/{start().pk}/", client(owner)
     for cursor in ("x", "-1", "1e3", "9" * 40):
         assert api.get(f"{address}events/?since={cursor}").status_code == 400
+        assert api.get(f"{address}candidates/?after={cursor}").status_code == 400
     assert api.get(f"{address}candidates/7/").status_code == 404
     assert api.get(f"{address}candidates/{'9' * 30}/").status_code == 404

@@ -69,16 +69,20 @@ def test_parts_read_while_it_goes_add_up_to_the_whole(
     assert read(client, run, whole["seq"])["points"]["number"] == []
 
 
-def test_rows_of_one_event_come_together(ended: SearchRun, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_event_that_is_larger_than_an_answer_is_whole_over_several(
+    ended: SearchRun, monkeypatch: pytest.MonkeyPatch, client_of: Callable[[str], Client]
+) -> None:
     monkeypatch.setattr(charts, "LIMIT", 3)
-    seen: dict[int, Any] = {}
-    since, more, rounds = 1, True, 0
-    while more:
-        found, since, more = charts.points(ended, since)
-        seen |= {point.number: point for point in found}
-        rounds += 1
-    assert len(seen) == ended.considered
-    assert rounds > 3
+    ended.candidates.update(seq=ended.seq)  # one event changed them all
+    client, numbers = client_of("owner"), []
+    asked = f"?since={ended.seq - 1}"
+    while asked:
+        found = json.loads(client.get(f"/searches/{ended.pk}/data/{asked}").content)
+        assert len(found["points"]["number"]) <= 3
+        numbers += found["points"]["number"]
+        asked = "" if found["after"] is None else f"?since={found['seq']}&after={found['after']}"
+    assert numbers == list(range(ended.considered))
+    assert found["seq"] == ended.seq
 
 
 def test_pauses_count_for_no_time(ended: SearchRun) -> None:

@@ -19,7 +19,8 @@ from leaderboard.api.permissions import HasScope
 from leaderboard.api.serializers import Error
 from leaderboard.api.submission_serializers import VisibilityIn
 from leaderboard.api.views_base import ApiView, PersonalView, equal_to, parsed, reply, user_of
-from leaderboard.downloads import gzip_response
+from leaderboard.connections import give_back
+from leaderboard.downloads import gzip_response, turn_of
 from leaderboard.numbers import whole_number
 from leaderboard.search.api import shapes
 from leaderboard.search.models import SearchRun
@@ -38,6 +39,7 @@ _FILTERS = {
     "user": "user__username",
 }
 _SINCE = OpenApiParameter("since", int, description="Only what events after this number changed.")
+_AFTER = OpenApiParameter("after", int, description="And, of that event, candidates after this number.")
 _REFUSALS = {400: Error, 401: Error, 403: Error, 409: Error, 429: Error, 503: Error}
 
 
@@ -120,13 +122,18 @@ class SearchEvents(ApiView):
 class SearchCandidates(ApiView):
     @extend_schema(
         operation_id="search_candidates",
-        parameters=[_SINCE],
+        parameters=[_SINCE, _AFTER],
         responses={200: shapes.CandidateOut(many=True), 404: Error},
     )
     def get(self, request: Request, run_id: UUID) -> Response:
-        """Candidates in the order of their changes, without sources; ask again with the last one's seq."""
+        """Candidates in the order of their changes, without sources, 500 at most.
+
+        Ask again with the last one's seq as ``since`` and its number as ``after``: one event may have changed
+        more than an answer holds.
+        """
         run = selectors.get_visible(run_id, request.user)
-        rows = selectors.candidates_since(run, _since(request))
+        rows = selectors.candidates_since(run, _since(request), _whole(request, "after"))
+        give_back()
         return Response([shapes.CandidateOut(row).data for row in rows])
 
 
@@ -142,16 +149,23 @@ class SearchCandidateDetail(ApiView):
 class SearchPool(ApiView):
     @extend_schema(
         operation_id="search_pool",
-        responses={(200, "application/gzip"): OpenApiTypes.BINARY, 404: Error, 409: Error},
+        responses={
+            (200, "application/gzip"): OpenApiTypes.BINARY,
+            404: Error,
+            409: Error,
+            429: Error,
+            503: Error,
+        },
     )
     def get(self, request: Request, run_id: UUID) -> HttpResponse:
         """Every candidate with source and outcome, gzipped JSON lines that search_replay searches again."""
-        run = selectors.get_visible(run_id, request.user)
-        if recordings.is_large(run):
-            raise Refusal(
-                "pool_large", "The search is too large for a download; use manage.py search_export."
-            )
-        return gzip_response(recordings.packed(run), f"{run.version.task.slug}-{run.pk}.jsonl.gz")
+        with turn_of(request):
+            run = selectors.get_visible(run_id, request.user)
+            if recordings.is_large(run):
+                raise Refusal(
+                    "pool_large", "The search is too large for a download; use manage.py search_export."
+                )
+            return gzip_response(recordings.packed(run), f"{run.version.task.slug}-{run.pk}.jsonl.gz")
 
 
 class SearchPause(PersonalView):
@@ -244,7 +258,12 @@ def _limits(values: dict[str, Any]) -> Limits:
 
 
 def _since(request: Request) -> int:
-    number = whole_number(request.query_params.get("since", "0"))
-    if number is None:
-        raise ValidationError({"since": "must be a whole number"})
+    return _whole(request, "since") or 0
+
+
+def _whole(request: Request, name: str) -> int | None:
+    text = request.query_params.get(name)
+    number = None if text is None else whole_number(text)
+    if text is not None and number is None:
+        raise ValidationError({name: "must be a whole number"})
     return number

@@ -12,12 +12,13 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
+from leaderboard.downloads import download
 from leaderboard.search.kinds import MEANINGS, Kind
 from leaderboard.search.llm.records import standings_of
 from leaderboard.search.llm.stories import spend_by_model
 from leaderboard.search.models import SearchRun
 from leaderboard.search.pages.overview import ARMS, GENERATORS, overview_of
-from leaderboard.search.pages.shared import is_owner, person, query_of, since_of, visible
+from leaderboard.search.pages.shared import after_of, is_owner, person, query_of, since_of, visible
 from leaderboard.search.plan import Policy
 from leaderboard.search.selectors import candidates, charts, records, runs
 from leaderboard.search.selectors.candidates import SORTS, Query
@@ -94,12 +95,15 @@ def record(request: HttpRequest, run_id: UUID) -> HttpResponse:
 
 @require_safe
 def data(request: HttpRequest, run_id: UUID) -> HttpResponse:
-    """What the charts draw, after the number ``since``. From 0 on it is thinned out, and has the band."""
+    """What the charts draw, after event ``since`` and, of that one, candidate ``after``.
+
+    From 0 on it is thinned out, and has the band.
+    """
     found, since = visible(request, run_id), since_of(request)
-    points, upto, more = charts.points(found, since)
+    points, upto, last = charts.points(found, since, after_of(request))
     answer: dict[str, Any] = {
         "seq": upto,
-        "more": more,
+        "after": last,  # where there is more
         "points": charts.columns_of(points),
         "steps": charts.step_columns(charts.steps(found, since, upto)),
     }
@@ -116,6 +120,7 @@ def data(request: HttpRequest, run_id: UUID) -> HttpResponse:
 
 
 @require_safe
+@download
 def rows(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """The filtered table as a CSV file, without sources."""
     found, query = visible(request, run_id), query_of(request)

@@ -56,6 +56,15 @@ def since_of(request: HttpRequest) -> int:
     return number
 
 
+def after_of(request: HttpRequest) -> int | None:
+    """Raises Http404."""
+    text = request.GET.get("after")
+    number = None if text is None else whole_number(text)
+    if text is not None and number is None:
+        raise Http404("'after' must be a whole number.")
+    return number
+
+
 def whole(form: Any, name: str, most: int = 10**12) -> int:
     """A whole number of a form; nothing counts as 0. Raises Refusal limits_wrong."""
     text = form.get(name, "").strip()

@@ -2,16 +2,19 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.db.models import Count, F, Q, QuerySet
 
+from leaderboard.connections import give_back
 from leaderboard.search.generators.base import Operator
 from leaderboard.search.kinds import WHERE, Kind, kind_of
 from leaderboard.search.models import SearchCandidate, SearchRun
 
 PAGE_SIZE = 25
+#: Rows that a file reads at a time.
+_BATCH = 2000
 
 #: name → (field, whether large ones come first). Rows without a value come last.
 SORTS: dict[str, tuple[str, bool]] = {
@@ -101,9 +104,18 @@ def page(run: SearchRun, query: Query, size: int = PAGE_SIZE) -> TablePage:
 
 
 def every_row(run: SearchRun, query: Query, most: int) -> Iterator[Row]:
-    """For a file: at most ``most`` rows, the cursor ignored."""
-    for candidate in _filtered(run, query)[:most].iterator(chunk_size=2000):
-        yield _row(candidate)
+    """For a file: at most ``most`` rows, the cursor ignored. Between two reads no connection is kept.
+
+    Of a run that goes on meanwhile, a candidate that changes its place may be left out or come twice.
+    """
+    query, left = replace(query, after=""), most
+    while left > 0:
+        found = page(run, query, min(_BATCH, left))
+        give_back()
+        yield from found.rows
+        if not found.next:
+            return
+        query, left = replace(query, after=found.next), left - len(found.rows)
 
 
 def counts(run: SearchRun) -> Counts:

@@ -15,7 +15,7 @@ from leaderboard.search.kinds import Kind, kind_of
 from leaderboard.search.llm.models import JournalEntry
 from leaderboard.search.models import SearchCandidate, SearchEvent, SearchRun
 from leaderboard.search.plan import Policy
-from leaderboard.search.selectors.runs import visible_runs
+from leaderboard.search.selectors.runs import changed_since, visible_runs
 from leaderboard.search.thinning import Point, thinned
 from leaderboard.selectors.viewers import Viewer
 
@@ -51,22 +51,20 @@ class Drawn:
     is_sieved: bool
 
 
-def points(run: SearchRun, since: int) -> tuple[list[Point], int, bool]:
-    """(points, number up to which they tell, whether there are more). One query.
+def points(run: SearchRun, since: int, after: int | None = None) -> tuple[list[Point], int, int | None]:
+    """(points, event up to which they tell, last candidate told of that event or None for all). One query.
 
-    From 0 on all candidates, thinned out; later those that events after ``since`` changed. All candidates of
-    one event come together, so that the number is a safe cursor.
+    From 0 on all candidates, thinned out; later those that events after ``since`` changed, and of ``since``
+    itself those after candidate ``after``. Where the third is a number there are more.
     """
-    rows = run.candidates.filter(seq__gt=since, seq__lte=run.seq).order_by("seq", "number")
+    rows = changed_since(run, since, after).filter(seq__lte=run.seq)
     columns = rows.values_list("number", "status", "action", "seconds", "forecast_seconds", "seq")
     if since == 0:
-        return thinned(_point(row) for row in columns.iterator(chunk_size=5000)), run.seq, False
+        return thinned(_point(row) for row in columns.iterator(chunk_size=5000)), run.seq, None
     found = list(columns[:LIMIT])
     if len(found) < LIMIT:
-        return [_point(row) for row in found], run.seq, False
-    upto = found[-1][-1]
-    found += list(columns.filter(seq=upto, number__gt=found[-1][0]))
-    return [_point(row) for row in found], upto, True
+        return [_point(row) for row in found], run.seq, None
+    return [_point(row) for row in found], found[-1][-1], found[-1][0]
 
 
 def columns_of(found: Sequence[Point]) -> dict[str, list[Any]]:

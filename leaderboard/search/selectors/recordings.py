@@ -8,6 +8,7 @@ from typing import Any
 from django.db.models import Sum
 from django.db.models.functions import Length
 
+from leaderboard.connections import give_back
 from leaderboard.search.generators.base import Operator, Proposal
 from leaderboard.search.models import SearchCandidate, SearchEvent, SearchRun
 from leaderboard.search.recordings import Recorded, recording_lines
@@ -15,12 +16,14 @@ from surrogate.contract.request import KernelText
 
 Status = SearchCandidate.Status
 
+#: Rows read at a time, and events, each of which tells of all candidates of a generation.
+_ROWS, _EVENTS = 200, 8
 #: Characters of sources that a web process packs; more is for the command.
 MOST_CHARACTERS = 64 * 2**20
 
 
 def recording_of(run: SearchRun) -> Iterator[str]:
-    """The lines of the run's file, its candidates read a few hundred at a time."""
+    """The lines of the run's file. Between two reads no database connection is kept."""
     return recording_lines(_about(run), _candidates(run))
 
 
@@ -32,7 +35,7 @@ def is_large(run: SearchRun) -> bool:
 def packed(run: SearchRun) -> bytes:
     """The file, gzip; for runs that are not large. Never held unpacked as a whole."""
     found = BytesIO()
-    with gzip.GzipFile(fileobj=found, mode="wb", mtime=0) as file:
+    with gzip.GzipFile(fileobj=found, mode="wb", compresslevel=6, mtime=0) as file:
         for line in recording_of(run):
             file.write(line.encode())
     return found.getvalue()
@@ -55,21 +58,32 @@ def _candidates(run: SearchRun) -> Iterator[Recorded]:
     cells = _cells(run)
     rows = run.candidates.order_by("number").select_related("kernel", "evaluation")
     rows = rows.defer("evaluation__result", "evaluation__progress")
-    for row in rows.iterator(chunk_size=200):
-        kernel = KernelText(row.kernel.language, row.kernel.source, row.parameters)
-        yield Recorded(
-            Proposal(row.digest, kernel, Operator(row.operator), tuple(row.parents), cells[row.digest]),
-            row.status in (Status.MEASURED, Status.FAILED),
-            row.seconds,
-            row.evaluation.verdict if row.evaluation else "",
-            row.action,
-            row.generation,
-        )
+    last = -1
+    while found := list(rows.filter(number__gt=last)[:_ROWS]):
+        give_back()
+        last = found[-1].number
+        yield from (_recorded(row, cells[row.digest]) for row in found if row.digest in cells)
+
+
+def _recorded(row: SearchCandidate, cell: tuple[str, ...]) -> Recorded:
+    kernel = KernelText(row.kernel.language, row.kernel.source, row.parameters)
+    return Recorded(
+        Proposal(row.digest, kernel, Operator(row.operator), tuple(row.parents), cell),
+        row.status in (Status.MEASURED, Status.FAILED),
+        row.seconds,
+        row.evaluation.verdict if row.evaluation else "",
+        row.action,
+        row.generation,
+    )
 
 
 def _cells(run: SearchRun) -> dict[str, tuple[str, ...]]:
-    """What kind of kernel each candidate is: only the log tells."""
-    documents = run.events.filter(kind=SearchEvent.Kind.GENERATION).values_list("document", flat=True)
-    return {
-        item["digest"]: tuple(item["cell"]) for document in documents.iterator() for item in document["new"]
-    }
+    """What kind of kernel each candidate is: only the log tells. What comes after this is left out."""
+    found: dict[str, tuple[str, ...]] = {}
+    rows = run.events.filter(kind=SearchEvent.Kind.GENERATION).order_by("seq").values_list("seq", "document")
+    last = 0
+    while events := list(rows.filter(seq__gt=last)[:_EVENTS]):
+        give_back()
+        last = events[-1][0]
+        found |= {item["digest"]: tuple(item["cell"]) for _, document in events for item in document["new"]}
+    return found

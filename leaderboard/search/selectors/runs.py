@@ -75,15 +75,20 @@ def events_since(run: SearchRun, seq: int, limit: int = LIMIT) -> list[SearchEve
     return list(run.events.filter(seq__gt=seq).order_by("seq")[:limit])
 
 
-def candidates_since(run: SearchRun, seq: int, limit: int = LIMIT) -> list[SearchCandidate]:
-    """Candidates changed by events after number ``seq``, in the order of the changes; never with sources.
+def changed_since(run: SearchRun, seq: int, number: int | None = None) -> QuerySet[SearchCandidate]:
+    """Candidates that events after number ``seq`` changed, in the order of events and numbers.
 
-    All candidates that one event changed come together, so that the last row's number is a safe cursor.
+    With ``number`` also the candidates of event ``seq`` after that one: where an answer ended among them.
     """
-    rows = run.candidates.filter(seq__gt=seq).order_by("seq", "number").select_related("evaluation")
-    rows = rows.defer("evaluation__result", "evaluation__progress")
-    found = list(rows[:limit])
-    if len(found) == limit:
-        last = found[-1].seq
-        found += rows.filter(seq=last, number__gt=found[-1].number)
-    return found
+    rows = run.candidates.order_by("seq", "number")
+    if number is None:
+        return rows.filter(seq__gt=seq)
+    return rows.filter(seq__gte=seq).exclude(seq=seq, number__lte=number)
+
+
+def candidates_since(
+    run: SearchRun, seq: int, number: int | None = None, limit: int = LIMIT
+) -> list[SearchCandidate]:
+    """At most ``limit`` of ``changed_since``, never with sources. The last one's seq and number lead on."""
+    rows = changed_since(run, seq, number).select_related("evaluation")
+    return list(rows.defer("evaluation__result", "evaluation__progress")[:limit])
