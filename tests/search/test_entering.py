@@ -165,3 +165,22 @@ def test_a_kernel_is_entered_by_one_of_two_that_ask(ended: SearchRun, owner: Use
         entering.enter(run=other, user=owner)
     assert found.value.rule == "entered_before"
     assert Submission.objects.count() == 1
+
+
+def test_of_two_workers_one_enters_it(ended: SearchRun) -> None:
+    SearchRun.objects.filter(pk=ended.pk).update(enters_best=True)
+    (one,), (other,) = entering.due(), entering.due()
+    assert entering.enter_best(run=one) == Submission.objects.get()
+    assert entering.enter_best(run=other) is None
+    assert ended.events.filter(kind="entered").count() == 1
+
+
+def test_a_run_that_goes_on_is_not_entered_by_a_worker_that_saw_it_ended(
+    ended: SearchRun, owner: User
+) -> None:
+    SearchRun.objects.filter(pk=ended.pk).update(enters_best=True)
+    (due,) = entering.due()
+    runs.extend(run=ended, user=owner, more=Limits(4, 0, 0))
+    assert entering.enter_best(run=due) is None
+    assert not Submission.objects.exists()
+    assert not ended.events.filter(kind="entered").exists()

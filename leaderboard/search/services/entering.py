@@ -1,5 +1,7 @@
 """Entering a run's best kernel on the board in its owner's name, marked as machine-written."""
 
+from contextlib import suppress
+
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import OuterRef, Subquery
@@ -41,16 +43,17 @@ def enter_best(*, run: SearchRun) -> Submission | None:
     if best is None:
         return None
     if _is_starter(best):
-        _note(run, None, "Nothing faster than the starter was found.", once=True)
-        return None
-    if has_entered(run, best):
-        _note(run, None, "Nothing faster than the entered kernel was found.", once=True)
-        return None
-    try:
-        return _submit(run, best, once=True)
-    except Refusal as refusal:
-        _note(run, None, f"Candidate {best.number} was not entered: {refusal.message}", once=True)
-        return None
+        why = "Nothing faster than the starter was found."
+    elif has_entered(run, best):
+        why = "Nothing faster than the entered kernel was found."
+    else:
+        try:
+            return _submit(run, best, once=True)
+        except Refusal as refusal:
+            why = f"Candidate {best.number} was not entered: {refusal.message}"
+    with suppress(Refusal):  # another process was first, or the owner lets the run go on
+        _note(run, None, why, once=True)
+    return None
 
 
 def enter(*, run: SearchRun, user: User) -> Submission:
