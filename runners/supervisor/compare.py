@@ -8,6 +8,8 @@ import torch
 from runners.contract.budget import FLOAT32_ROUNDING, ROUNDING, UNDERFLOW
 from runners.contract.result import OutputError
 from runners.contract.spec import Tolerance
+from runners.contract.vocabulary import Verdict
+from runners.supervisor.outcome import Ended
 
 #: Elements compared at a time, so that the intermediate values stay in the processor's cache.
 _CHUNK = 1 << 16
@@ -32,12 +34,12 @@ def compare(
     """How ``got`` (the task's dtype) differs from ``want`` (float64, or whole numbers) of the same shape.
 
     An element passes when |got - want| <= atol + rtol * |want| and it is within the budget, if there is one.
-    NaN must meet NaN, infinities their equal.
+    NaN must meet NaN, infinities their equal. Raises Ended where the budget of a finite value is not finite.
     """
     if not got.is_floating_point():
         return _compare_integers(name, got, want)
     flat_got, flat_want = got.reshape(-1), want.reshape(-1)
-    found = _Found(got, tolerance, bound)
+    found = _Found(name, got, tolerance, bound)
     chunk = _DEVICE_CHUNK if got.is_cuda else _CHUNK
     for start in range(0, flat_got.numel(), chunk):
         wide = flat_got[start : start + chunk].to(torch.float64)
@@ -66,7 +68,8 @@ def compare(
 class _Found:
     """What the parts of one output showed so far."""
 
-    def __init__(self, got: torch.Tensor, tolerance: Tolerance, bound: Bound | None) -> None:
+    def __init__(self, name: str, got: torch.Tensor, tolerance: Tolerance, bound: Bound | None) -> None:
+        self._name = name
         self._tolerance = tolerance
         self._bound = bound
         dtype = str(got.dtype).removeprefix("torch.")
@@ -118,6 +121,9 @@ class _Found:
                 self._beyond_tolerance, bad = True, outside
         if self._bound is not None:
             condition = self._bound.condition.reshape(-1)[start : start + len(size)].to(torch.float64)
+            if bool((wanted.isfinite() & ~condition.isfinite()).any()):
+                text = f"The condition of output {self._name} is not finite where its value is."
+                raise Ended(Verdict.INTERNAL_ERROR, text)
             limit = condition.mul(self._bound.units * FLOAT32_ROUNDING).add_(size, alpha=self._rounding)
             share, outside = _against(limit.add_(self._underflow), error, wide, wanted)
             self.budget_used = max(self.budget_used, share)

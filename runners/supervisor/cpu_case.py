@@ -1,13 +1,14 @@
 """One case on the CPU: its shared memory, and the calls made on it."""
 
 import hashlib
+import os
 from collections.abc import Sequence
 
 import numpy as np
 import torch
 
 from runners.contract.result import OutputError
-from runners.contract.spec import Case, TaskSpec
+from runners.contract.spec import Case, TaskSpec, TensorSpec
 from runners.contract.vocabulary import Verdict
 from runners.supervisor import inputs
 from runners.supervisor.arena import Arena, Bytes
@@ -16,6 +17,7 @@ from runners.supervisor.child import Died
 from runners.supervisor.child_session import VERDICTS, death
 from runners.supervisor.clock_cpu import CpuClock
 from runners.supervisor.compare import roughly_equal
+from runners.supervisor.departures import Departure, put, room_for
 from runners.supervisor.input_pool import InputPool
 from runners.supervisor.oracle import Oracle
 from runners.supervisor.outcome import CaseFailed, Ended, LateWrite
@@ -49,6 +51,7 @@ class CpuCase:
         self._writable = not timed
         self._kept: dict[int, list[Bytes]] = {}  # of inputs that the child could write
         self._pools: list[InputPool] = []
+        self._departed: dict[int, Departure] = {}
         self._order: list[int] = []
         self._written = set(range(slots))  # slots whose outputs may hold more than poison
         self._inputs = Arena(spec.inputs, case.sizes, slots, child_writes=not timed, layouts=case.layouts)
@@ -103,6 +106,17 @@ class CpuCase:
                 pool.fill(place)
             self._written_afresh(slot)
 
+    def draw(self, departure: Departure) -> torch.Tensor:
+        tensor = departure.tensor
+        values = room_for(departure, self._elements(0, tensor))
+        random = inputs.generator(os.urandom(16), tensor.name)
+        inputs.fill(values.view(torch.uint8).numpy(), tensor, self.case.sizes, departure.fill, random)
+        return values
+
+    def depart(self, slot: int, departure: Departure, values: torch.Tensor) -> None:
+        put(departure, self._elements(slot, departure.tensor), values)
+        self._departed[slot] = departure
+
     def renew(self) -> None:
         self._freeze()
         for slot in self._order:
@@ -131,7 +145,8 @@ class CpuCase:
 
     def check(self, slot: int) -> list[OutputError]:
         got = [self._outputs.tensor(slot, index) for index in range(len(self._spec.outputs))]
-        return check_outputs(self._oracle, self._spec, self.case, self._given(slot), got)
+        departure = self._departed.get(slot)
+        return check_outputs(self._oracle, self._spec, self.case, self._given(slot), got, departure)
 
     def roughly_right(self, slot: int) -> bool:
         wanted = self._oracle.roughly(self._slot_inputs(slot), self.case.sizes)
@@ -175,10 +190,16 @@ class CpuCase:
             self._kept[slot] = [
                 self._inputs.raw(slot, index).copy() for index in range(len(self._spec.inputs))
             ]
+        self._departed.pop(slot, None)
         self._outputs.poison(slot)
 
     def _slot_inputs(self, slot: int) -> list[torch.Tensor]:
         return [self._inputs.tensor(slot, index) for index in range(len(self._inputs.tensors))]
+
+    def _elements(self, slot: int, tensor: TensorSpec) -> torch.Tensor:
+        """All elements of an input in the order of memory, those between its own included."""
+        raw = self._inputs.raw(slot, self._spec.inputs.index(tensor))
+        return torch.from_numpy(raw).view(getattr(torch, tensor.dtype))
 
     def _given(self, slot: int) -> list[torch.Tensor]:
         """The inputs as they were written, whatever the child did to them."""

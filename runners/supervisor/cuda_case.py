@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from runners.contract.result import OutputError
-from runners.contract.spec import Case, TaskSpec
+from runners.contract.spec import Case, TaskSpec, TensorSpec
 from runners.contract.vocabulary import Verdict
 from runners.supervisor import torch_inputs
 from runners.supervisor.checking import check_outputs
@@ -19,6 +19,7 @@ from runners.supervisor.child_session import VERDICTS, death
 from runners.supervisor.clock_cuda import CudaClock
 from runners.supervisor.compare import roughly_equal
 from runners.supervisor.cuda_arena import PAGE, PART_BYTES, POISON, CudaArena, Layout, close_descriptors
+from runners.supervisor.departures import Departure, put, room_for
 from runners.supervisor.oracle import Oracle
 from runners.supervisor.outcome import CaseFailed, Ended, LateWrite
 
@@ -53,6 +54,7 @@ class CudaCase:
         self._bring_seconds = bring_seconds
         self._order: list[int] = []
         self._events: dict[int, list[float]] = {}
+        self._departed: dict[int, Departure] = {}
         inputs = Layout(spec.inputs, case.sizes, case.layouts)
         outputs = Layout(spec.outputs, case.sizes)
         # What the child cannot see: inputs wait here until the clock runs, and are compared with afterwards.
@@ -101,6 +103,7 @@ class CudaCase:
             raise self._failure(answer)
 
     def fill(self, slot: int, *seed: str | bytes) -> None:
+        self._departed.pop(slot, None)
         layout = self._inputs.layout
         for index, tensor in enumerate(self._spec.inputs):
             random = torch_inputs.generator(self._oracle.device, *seed, tensor.name)
@@ -111,6 +114,7 @@ class CudaCase:
 
     def refill(self, order: Sequence[int]) -> None:
         """Every slot gets new inputs, armed or not: so batches of every length find the device alike."""
+        self._departed.clear()
         secret = secrets.token_bytes(16)
         for index, tensor in enumerate(self._spec.inputs):
             random = torch_inputs.generator(self._oracle.device, secret, tensor.name)
@@ -121,6 +125,17 @@ class CudaCase:
             for start in range(0, self.slots, step):
                 part = column[start : start + step]
                 torch_inputs.fill(part, tensor, self.case.sizes, kind, random)
+
+    def draw(self, departure: Departure) -> torch.Tensor:
+        tensor = departure.tensor
+        values = room_for(departure, self._own_elements(0, tensor))
+        random = torch_inputs.generator(self._oracle.device, secrets.token_bytes(16), tensor.name)
+        torch_inputs.fill(values, tensor, self.case.sizes, departure.fill, random)
+        return values
+
+    def depart(self, slot: int, departure: Departure, values: torch.Tensor) -> None:
+        put(departure, self._own_elements(slot, departure.tensor), values)
+        self._departed[slot] = departure
 
     def renew(self) -> None:
         """Nothing: ``run`` poisons all outputs and brings all inputs in any case."""
@@ -175,7 +190,7 @@ class CudaCase:
                 raise CaseFailed(Verdict.WRONG, f"output {output.name}: memory behind its end was written")
         given = self._inputs.layout.slot_tensors(self._own, slot)
         got = layout.slot_tensors(self._outputs.bytes, slot)
-        return check_outputs(self._oracle, self._spec, self.case, given, got)
+        return check_outputs(self._oracle, self._spec, self.case, given, got, self._departed.get(slot))
 
     def roughly_right(self, slot: int) -> bool:
         layout = self._outputs.layout
@@ -216,6 +231,9 @@ class CudaCase:
         self._outputs.close()
         del self._own, self._poison
         torch.cuda.empty_cache()  # the submission needs the room
+
+    def _own_elements(self, slot: int, tensor: TensorSpec) -> torch.Tensor:
+        return self._inputs.layout.elements(self._own, slot, self._spec.inputs.index(tensor))
 
     def _failure(self, answer: dict[str, Any]) -> CaseFailed | Ended:
         """What an error of the child's becomes. After an error of the device its context is lost."""

@@ -11,6 +11,7 @@ from runners.contract.expressions import ExpressionError
 from runners.contract.layout import LAYOUTS
 from runners.contract.spec import Case, TaskSpec
 from runners.contract.vocabulary import CaseRole, DeviceKind
+from runners.supervisor.departures import allowed_fills
 
 T = TypeVar("T")
 
@@ -35,7 +36,7 @@ def hidden_cases(
     """
     chance = source or secrets.SystemRandom()
     models = spec.cases_for(kind, CaseRole.TEST)
-    fills = _dealt([{}, *_departures(spec, models)], len(models), chance)
+    fills = _dealt([{}, *_departures(spec, kind)], len(models), chance)
     layouts = {
         name: _dealt((_DENSE, *LAYOUTS), len(models), chance) if strided else [_DENSE] * len(models)
         for name in spec.hidden.strided
@@ -56,15 +57,14 @@ def _dealt(choices: Sequence[T], count: int, chance: random.Random) -> list[T]:
     return dealt[:count]
 
 
-def _departures(spec: TaskSpec, models: Sequence[Case]) -> list[dict[str, str]]:
-    """One input, one fill that is not its own: those that the task allows; else those of its test cases."""
-    found = []
-    for tensor in spec.inputs:
-        allowed = spec.hidden.fills.get(tensor.name) or {
-            case.fills[tensor.name] for case in models if tensor.name in case.fills
-        }
-        found += [{tensor.name: fill} for fill in sorted(allowed) if fill != tensor.fill]
-    return found
+def _departures(spec: TaskSpec, kind: DeviceKind) -> list[dict[str, str]]:
+    """One input, one fill that is not its own."""
+    return [
+        {tensor.name: fill}
+        for tensor in spec.inputs
+        for fill in allowed_fills(spec, kind, tensor)
+        if fill != tensor.fill
+    ]
 
 
 def _sizes(spec: TaskSpec, kind: DeviceKind, model: Case, chance: random.Random) -> dict[str, int]:

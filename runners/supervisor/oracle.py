@@ -24,11 +24,7 @@ class Oracle:
 
     def __call__(self, inputs: Sequence[torch.Tensor], sizes: Mapping[str, int]) -> list[torch.Tensor]:
         """Outputs for ``inputs``; floating ones are upcast to float64 first, which is exact."""
-        return self._run(
-            self._function,
-            [item.to(torch.float64) if item.is_floating_point() else item for item in inputs],
-            sizes,
-        )
+        return self._run(self._function, self._wide(inputs), sizes)
 
     def roughly(self, inputs: Sequence[torch.Tensor], sizes: Mapping[str, int]) -> list[torch.Tensor]:
         """Outputs computed in the inputs' own dtypes: several times quicker, and only about right."""
@@ -39,13 +35,15 @@ class Oracle:
     ) -> Sequence[torch.Tensor | None]:
         """What the operator adds up without signs, per output (contract/budget.py); None without a budget.
 
-        In float32, which is enough for a bound, and costs half.
+        In float64, as what overflows float32 bounds nothing.
         """
         if self._condition is None:
             return [None] * len(self._spec.outputs)
-        narrow = (torch.float16, torch.bfloat16)
-        wide = [item.to(torch.float32) if item.dtype in narrow else item for item in inputs]
-        return self._run(self._condition, wide, sizes)
+        return self._run(self._condition, self._wide(inputs), sizes)
+
+    @staticmethod
+    def _wide(inputs: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+        return [item.to(torch.float64) if item.is_floating_point() else item for item in inputs]
 
     def _run(
         self, function: Callable[..., Any], inputs: Sequence[torch.Tensor], sizes: Mapping[str, int]

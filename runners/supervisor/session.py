@@ -6,8 +6,11 @@ verify.py and timing.py know these two protocols only. The CPU's are in cpu_sess
 from collections.abc import Sequence
 from typing import Any, Protocol
 
+import torch
+
 from runners.contract.result import OutputError
 from runners.contract.spec import Case
+from runners.supervisor.departures import Departure
 
 
 class OpenCase(Protocol):
@@ -27,6 +30,12 @@ class OpenCase(Protocol):
 
     def refill(self, order: Sequence[int]) -> None:
         """``fill`` with secret seeds for the slots of ``order`` at least, all of them different."""
+
+    def draw(self, departure: Departure) -> torch.Tensor:
+        """Values for ``depart``. Before ``arm``: the time between that and ``run`` must not tell of them."""
+
+    def depart(self, slot: int, departure: Departure, values: torch.Tensor) -> None:
+        """Changes one input of ``slot``, after ``refill`` and until the next; ``check`` knows of it."""
 
     def renew(self) -> None:
         """Lets the armed calls be made once more on the inputs as they are: their outputs are poisoned."""

@@ -14,6 +14,7 @@ from runners.contract.spec import Case, TaskSpec
 from runners.contract.vocabulary import DeviceKind, Mode, Verdict
 from runners.supervisor.alone import alone_seconds, how_many, least_seconds, overlap
 from runners.supervisor.compare import sentence
+from runners.supervisor.departures import Departure, Departures
 from runners.supervisor.outcome import CaseFailed, Ended
 from runners.supervisor.session import DeviceSession, OpenCase
 from runners.supervisor.statistics import Estimate, estimate
@@ -58,6 +59,7 @@ class CaseTimer:
         self._limits = limits
         self._precision = _PRECISION.get((case.device_kind, mode), _USUAL_PRECISION)
         self._random = secrets.SystemRandom()
+        self._departures = Departures(spec, case, asked=mode == Mode.RANKED)
         self._checked = 0
         self._exactly = 0
         self._batches = 0
@@ -148,6 +150,7 @@ class CaseTimer:
                 order = self._random.sample(range(opened.slots), length)
                 check_all = length == short and not samples[short]
                 samples[length].append(self._batch(opened, order, check_all=check_all))
+            self._depart(opened, self._departures.after_a_pair([short, long]))
             done = len(samples[long])
             if done < _FEWEST_AT_ALL:
                 continue
@@ -161,27 +164,46 @@ class CaseTimer:
             if now > next_word:
                 activity(f"{self._case.name}: ± {100 * found.half_width:.1f} % after {done} batches")
                 next_word = now + 0.5
+        self._depart(opened, self._departures.owed([short, long]))
         # The last one is checked whole: which one it is, nobody could know before.
         order = self._random.sample(range(opened.slots), long)
         samples[long].append(self._batch(opened, order, check_all=True))
         return samples
 
-    def _batch(self, opened: OpenCase, order: list[int], *, check_all: bool) -> float:
+    def _depart(self, opened: OpenCase, lengths: list[int]) -> None:
+        """One batch of each of ``lengths`` that looks like the others, but for the inputs of one call."""
+        for length in lengths:
+            began = time.monotonic()
+            order = self._random.sample(range(opened.slots), length)
+            self._batch(opened, order, check_all=False, departure=self._departures.draw(length))
+            self._departures.took(time.monotonic() - began)
+
+    def _batch(
+        self, opened: OpenCase, order: list[int], *, check_all: bool, departure: Departure | None = None
+    ) -> float:
         """One batch on fresh secret inputs. Every output is compared with a quick reference, and what that
-        doubts with the exact one; a drawn slot, or all, with the exact one in any case.
+        doubts with the exact one; a drawn slot, or all, with the exact one in any case. With a ``departure``
+        that is the slot that departs.
         """
+        values = opened.draw(departure) if departure else None
+        departs = self._random.choice(order) if departure else None
         began = time.perf_counter()
         opened.arm(order)
         opened.refill(order)
+        if departure and departs is not None and values is not None:
+            opened.depart(departs, departure, values)
         seconds = opened.run()
         looked_at = self._random.sample(order, min(len(order), _MOST_CHECKED))
-        exactly = len(looked_at) if check_all else int(self._draws_a_check())
+        if departs is not None:
+            looked_at = [departs, *(slot for slot in looked_at if slot != departs)]
+        exactly = len(looked_at) if check_all else int(departure is not None or self._draws_a_check())
         doubted = [slot for slot in looked_at[exactly:] if not opened.roughly_right(slot)]
         ran = time.perf_counter()
         for slot in [*looked_at[:exactly], *doubted]:
             for error in opened.check(slot):
                 if error["mismatches"]:
-                    raise CaseFailed(Verdict.WRONG, f"while timed: {sentence(error)}")
+                    when = departure.describe() if departure and slot == departs else "while timed"
+                    raise CaseFailed(Verdict.WRONG, f"{when}: {sentence(error)}")
         self._checked += len(looked_at)
         self._exactly += exactly + len(doubted)
         self._batches += 1

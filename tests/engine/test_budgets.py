@@ -8,8 +8,11 @@ import torch
 
 from runners.contract.reading import SpecError
 from runners.contract.spec import TaskSpec, Tolerance
+from runners.contract.vocabulary import Verdict
 from runners.supervisor.checking import allowance_used
 from runners.supervisor.compare import Bound, compare, sentence
+from runners.supervisor.oracle import Oracle
+from runners.supervisor.outcome import Ended
 from tests.engine.conftest import Evaluate, make_spec
 
 LOOSE, TIGHT = Tolerance(1.0, 0.0), Tolerance(1e-9, 0.0)
@@ -139,3 +142,26 @@ def test_reduced_precision_that_the_tolerance_forgives_is_told_by_the_budget(eva
     coarse = evaluate("def kernel(x):\n    return x.bfloat16().float().sum(1)\n", spec=spec)
     assert coarse["verdict"] == "wrong"
     assert "within the tolerance, but" in coarse["reason"]
+
+
+@pytest.mark.parametrize("condition", [math.inf, math.nan])
+def test_a_condition_that_bounds_nothing_is_our_own_fault(condition: float) -> None:
+    bound = Bound(torch.tensor([condition, condition]), 128, True)
+    with pytest.raises(Ended, match="condition of output y is not finite") as raised:
+        compare("y", torch.tensor([1.0, 2.0]), torch.tensor([5.0, 7.0]).double(), LOOSE, bound)
+    assert raised.value.verdict == Verdict.INTERNAL_ERROR
+
+
+def test_a_condition_may_be_as_infinite_as_the_value() -> None:
+    bound = Bound(torch.tensor([math.inf]), 128, True)
+    want = torch.tensor([math.inf]).double()
+    assert compare("y", torch.tensor([math.inf]), want, LOOSE, bound)["mismatches"] == 0
+    assert compare("y", torch.tensor([1.0]), want, LOOSE, bound)["mismatches"] == 1
+
+
+def test_what_overflows_float32_still_bounds() -> None:
+    spec = make_spec(condition="def condition(x):\n    return x.square()\n", budget={"y": {"units": 4}})
+    (condition,) = Oracle(spec).condition([torch.full((3, 5), 1e30)], {"rows": 3, "cols": 5})
+    assert condition is not None
+    assert condition.dtype == torch.float64
+    assert bool(condition.isfinite().all())
