@@ -41,3 +41,20 @@ def test_pages_read_what_came_after_their_cursor(start: Start, runner: Runner, d
     while more := selectors.events_since(run, events[-1].seq if events else 0, limit=4):
         events += more
     assert len(events) == run.seq
+
+
+def test_events_that_tell_of_many_candidates_come_a_few_at_a_time(
+    start: Start, runner: Runner, device: Device, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = run_to_end(start(measurements=7), runner, device)
+    monkeypatch.setattr(selectors, "MOST_TOLD", 13)
+    monkeypatch.setattr(selectors, "_BATCH", 2)
+    events: list[SearchEvent] = []
+    rounds = 0
+    while more := selectors.events_since(run, events[-1].seq if events else 0):
+        told = [len(event.document.get("new", ())) + len(event.document.get("changed", ())) for event in more]
+        assert sum(told[:-1]) < 13, "only the last one goes past it"
+        events += more
+        rounds += 1
+    assert [event.seq for event in events] == list(range(1, run.seq + 1))
+    assert rounds > 1

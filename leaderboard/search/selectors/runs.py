@@ -11,6 +11,10 @@ from leaderboard.selectors.viewers import Viewer, is_person
 
 #: Rows of one answer; a page asks again with the number of the last.
 LIMIT = 500
+#: Candidates that the events of one answer tell of, after which no further event is taken along.
+MOST_TOLD = 2000
+#: Events read at a time: more would be read for nothing where each tells of thousands of candidates.
+_BATCH = 20
 #: Of these events the newest tells whether an ended run's best kernel is still to be entered.
 ENDINGS = (SearchEvent.Kind.FINISHED, SearchEvent.Kind.ENTERED)
 
@@ -71,8 +75,24 @@ def last_ending(run: SearchRun) -> SearchEvent | None:
 
 
 def events_since(run: SearchRun, seq: int, limit: int = LIMIT) -> list[SearchEvent]:
-    """Events after number ``seq``, oldest first. One query over an index, whatever the run's length."""
-    return list(run.events.filter(seq__gt=seq).order_by("seq")[:limit])
+    """Events after number ``seq``, oldest first; fewer than ``limit`` where they tell of many candidates.
+
+    None only where there are none: an event is never cut, so that one of a large generation comes alone.
+    """
+    found: list[SearchEvent] = []
+    told = 0
+    rows = run.events.order_by("seq")
+    while len(found) < limit and told < MOST_TOLD:
+        batch = rows.filter(seq__gt=found[-1].seq if found else seq)[: min(_BATCH, limit - len(found))]
+        before = len(found)
+        for event in batch:
+            found.append(event)
+            told += sum(len(event.document.get(name, ())) for name in ("new", "changed"))
+            if told >= MOST_TOLD:
+                break
+        if len(found) == before:
+            break
+    return found
 
 
 def changed_since(run: SearchRun, seq: int, number: int | None = None) -> QuerySet[SearchCandidate]:
