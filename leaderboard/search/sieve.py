@@ -59,6 +59,7 @@ class Sieved:
 
     def decision(self, place: int) -> Decision:
         gain = float(self.gains[place])
+        has_rival = np.isfinite(gain)
         return Decision(
             self.actions[place],
             place in self.chosen,
@@ -66,8 +67,8 @@ class Sieved:
             float(self.view.mean[place]),
             float(self.view.spread[place]),
             float(self.view.p_works[place]),
-            float(self.p_better[place]),
-            gain if np.isfinite(gain) else None,
+            float(self.p_better[place]) if has_rival else None,
+            gain if has_rival else None,
         )
 
     def _reason(self, place: int) -> str:
@@ -77,6 +78,8 @@ class Sieved:
                 if place in self.chosen
                 else "Others look faster."
             )
+        if not np.isfinite(self.gains[place]):
+            return "Nothing has passed yet that it would have to beat."
         beats = f"beats the incumbent with probability {self.p_better[place]:.1%}"
         works = float(self.view.p_works[place])
         doubt = f", as it works with probability {works:.0%}" if works < _DOUBTFUL else ""

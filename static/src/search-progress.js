@@ -62,6 +62,7 @@ function fill({ data: { datasets }, options }, data, axis) {
   const all = [best, level, upto(band?.expected), upto(band?.low), upto(band?.high)];
   all.forEach((points, place) => { datasets[place].data = points; });
   const times = all.flat().map((point) => point.y);
+  options.scales.x.display = options.scales.y.display = times.length > 0;
   // A log scale over less than a factor of five has no round numbers to mark.
   const isWide = Math.max(...times) > 5 * Math.min(...times);
   options.scales.x.max = end * 1.02 || 1;

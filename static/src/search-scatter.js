@@ -28,7 +28,7 @@ export function scatterChart(data, { colours, font }) {
       },
       onHover: (event, hit) => event.native?.target.classList.toggle("points-at-link", hit.length > 0),
       scales: {
-        x: { type: "linear", min: 0, grid: { display: false }, border: { color: line }, title: { display: true, text: "candidate, in the order of considering", color: quiet, font }, ticks: { color: quiet, font, maxTicksLimit: 8, maxRotation: 0, precision: 0, callback: grouped } },
+        x: { type: "linear", grid: { display: false }, border: { color: line }, title: { display: true, text: "candidate, in the order of considering", color: quiet, font }, ticks: { color: quiet, font, maxTicksLimit: 8, maxRotation: 0, precision: 0, callback: (value) => (Number.isInteger(value) && value >= 0 ? grouped(value) : "") } },
         y: { type: "logarithmic", grid: { color: line }, border: { display: false }, title: { display: true, text: "time, or else forecast", color: quiet, font },
           ticks: { color: quiet, font, callback: (value) => (isRound(value) ? formatDuration(value) : "") } },
       },
@@ -45,7 +45,9 @@ export function updateScatter(chart, data) {
 }
 
 function fill(datasets, scales, data) {
-  const [low, high] = span(data);
+  const range = span(data);
+  scales.x.display = scales.y.display = range !== null;
+  const [low, high] = range ?? [1e-3, 1e-2];
   const kinds = Object.fromEntries(NAMES.map((name) => [name, []]));
   for (const [x, { kind, seconds, forecast }] of data.points) {
     const name = data.kinds[kind];
@@ -55,6 +57,7 @@ function fill(datasets, scales, data) {
     kinds[name].push({ x, y, seconds, forecast });
   }
   datasets.forEach((dataset) => { dataset.data = kinds[dataset.label]; });
+  scales.x.min = -Math.max(data.highest, 1) * 0.02; // the first one's shape is drawn whole
   scales.x.max = Math.ceil(Math.max(data.highest, 1) * 1.02);
   scales.y.min = low / 1.1;
   scales.y.max = high * (kinds.failed.length ? 1.5 : 1.1);
@@ -66,7 +69,7 @@ function span(data) {
   const times = all.map((point) => point.seconds).filter((value) => value !== null);
   if (times.length) return [least(times) / 2, most(times) * 2];
   const forecasts = all.map((point) => point.forecast).filter((value) => value !== null);
-  return forecasts.length ? [least(forecasts), most(forecasts)] : [1e-3, 1e-2];
+  return forecasts.length ? [least(forecasts), most(forecasts)] : null;
 }
 
 const least = (values) => values.reduce((a, b) => Math.min(a, b));
