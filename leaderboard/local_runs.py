@@ -12,6 +12,7 @@ from leaderboard.services.errors import Refusal
 from leaderboard.services.sources import check_entry_point, read_language, read_source
 from runners.calibrate import remembered_ceilings
 from runners.contract.job import DeviceTarget, Job
+from runners.contract.limits import limits_of
 from runners.contract.result import ResultDocument
 from runners.contract.vocabulary import LANGUAGES_OF, DeviceKind, Language, Mode
 from runners.devices import DetectedDevice, find
@@ -127,6 +128,7 @@ def run_source(
         target=DeviceTarget(kind, device.index, tuple(device.cores), device.facts, measured),
         data_dir=str(data_dir),
         required_tier=required_tier,
+        limits=limits_of(mode, settings.TIMING_PERCENT),
     )
     return run_job(job, on_event=on_event, should_stop=lambda: False)
 

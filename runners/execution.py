@@ -4,14 +4,14 @@ import logging
 import threading
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from django.conf import settings
 from django.db import InterfaceError, OperationalError
 
 from runners.contract.job import DeviceTarget, Job
-from runners.contract.limits import LIMITS, MAX_ATTEMPTS, ModeLimits
+from runners.contract.limits import MAX_ATTEMPTS, limits_of
 from runners.contract.spec import TaskSpec
 from runners.contract.vocabulary import DeviceKind, Language, Mode, Verdict
 from runners.health import look_after
@@ -156,12 +156,6 @@ class _Watch:
         return self.lost
 
 
-def limits_of(mode: Mode) -> ModeLimits:
-    """The mode's own, with less time for timing where the settings say so."""
-    usual = LIMITS[mode]
-    return replace(usual, case_timing=usual.case_timing * settings.TIMING_PERCENT / 100)
-
-
 def _job_of(evaluation: Evaluation, context: RunnerContext) -> Job:
     device = evaluation.device
     target = context.target or DeviceTarget(DeviceKind(device.kind), facts=device.facts)
@@ -174,7 +168,7 @@ def _job_of(evaluation: Evaluation, context: RunnerContext) -> Job:
         target=DeviceTarget(target.kind, target.index, target.cores, device.facts, device.ceilings),
         data_dir=str(settings.DATA_DIR / "engine"),
         required_tier=required_tier(Mode(evaluation.mode)),
-        limits=limits_of(Mode(evaluation.mode)),
+        limits=limits_of(Mode(evaluation.mode), settings.TIMING_PERCENT),
     )
 
 

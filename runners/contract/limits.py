@@ -1,6 +1,6 @@
 """Bounds of one evaluation. One place, so that pages, services and the engine name the same numbers."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from runners.contract.vocabulary import Mode
 
@@ -38,3 +38,9 @@ LIMITS: dict[Mode, ModeLimits] = {
     Mode.RANKED: ModeLimits(deadline=360, compile=60, call=30, case_timing=10, warm_up=0.5),
     Mode.PROFILE: ModeLimits(deadline=240, compile=60, call=60, case_timing=2, warm_up=0.3),
 }
+
+
+def limits_of(mode: Mode, timing_percent: float) -> ModeLimits:
+    """The mode's own, with so much of the usual time for timing a case."""
+    usual = LIMITS[mode]
+    return replace(usual, case_timing=usual.case_timing * timing_percent / 100)
