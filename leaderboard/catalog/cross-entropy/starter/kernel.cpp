@@ -9,7 +9,7 @@ extern "C" void kernel(const float* logits, const int64_t* labels, float* loss, 
         const int64_t label = labels[row];
         float peak = in[0];
         for (int64_t k = 1; k < classes; ++k) peak = in[k] > peak ? in[k] : peak;
-        float total = 0;
+        double total = 0;  // many small terms beside a large one are lost in float32
         for (int64_t k = 0; k < classes; ++k) {
             out[k] = std::exp(in[k] - peak);
             total += out[k];
