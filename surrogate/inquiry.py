@@ -77,7 +77,6 @@ class Inquiry:
         """Ask these, one after the other; seconds that each took. Those that are not asked any more because
         ``should_stop`` said so abstain."""
         took: dict[str, float] = {}
-        request = _with_public_neighbours(self._request)
         for name in names:
             member = self._slow.get(name)
             if member is None:
@@ -85,7 +84,7 @@ class Inquiry:
             if should_stop():
                 self._said[name] = Abstention(AbstentionReason.CANCELLED, GONE, name, member.version)
             else:
-                self._said[name], took[name] = _asked(member, request)
+                self._said[name], took[name] = _asked(member, _told(member.name, self._request))
         return took
 
     def answers(self) -> dict[str, Given]:
@@ -113,10 +112,14 @@ class Inquiry:
         return Given(recalibrated(answer, row), answer.probabilities, row, guarantee)
 
 
-def _with_public_neighbours(request: ForecastRequest) -> ForecastRequest:
-    """For those that read sources and speak of them: a prompt may go to another company, and what is said of
-    it is shown to whoever entered this kernel. Asked now, as what was public may be private again.
+def _told(name: str, request: ForecastRequest) -> ForecastRequest:
+    """What a language model is told of other kernels: only what is public, for a prompt may go to another
+    company, and what is said of it is shown to whoever entered this kernel. Asked now, as what was public may
+    be private again.
     """
+    if name == "local":
+        # Each neighbour is a source to read: seconds more on a CPU, for a model too small to use them.
+        return replace(request, neighbours=())
     keys = [item.key for item in request.neighbours if item.key is not None]
     public = set(Outcome.objects.filter(is_public(), pk__in=keys).values_list("pk", flat=True))
     kept = tuple(item for item in request.neighbours if item.key is None or item.key in public)
@@ -125,9 +128,6 @@ def _with_public_neighbours(request: ForecastRequest) -> ForecastRequest:
 
 def _asked(member: Forecaster, request: ForecastRequest) -> tuple[Forecast | Abstention, float]:
     """The answer and the seconds it took."""
-    if member.name == "local":
-        # Each neighbour is a source to read: seconds more on a CPU, for a model too small to use them.
-        request = replace(request, neighbours=())
     begun = time.perf_counter()
     try:
         (answer,) = member.forecast([request])

@@ -1,5 +1,6 @@
 """One socket per submission page and per board. Sockets only speak; what a browser sends is ignored."""
 
+from abc import ABC, abstractmethod
 from typing import Any
 
 from channels.db import database_sync_to_async
@@ -21,7 +22,7 @@ from runners.models import Device
 CLOSE_NOT_FOUND = 4404
 
 
-class FrameConsumer(AsyncJsonWebsocketConsumer):  # type: ignore[misc]  # channels has no types
+class FrameConsumer(AsyncJsonWebsocketConsumer, ABC):  # type: ignore[misc]  # channels has no types
     """Joins a group and passes its frames on, beginning with the current one."""
 
     async def connect(self) -> None:
@@ -49,26 +50,35 @@ class FrameConsumer(AsyncJsonWebsocketConsumer):  # type: ignore[misc]  # channe
         else:
             await self.send_json(current)
 
+    @abstractmethod
     async def group_name(self) -> str | None:
         """The group to join; None when the visitor may not."""
-        raise NotImplementedError
 
+    @abstractmethod
     def current(self) -> Any:
         """The frame that describes the state now; None when the visitor may not have it."""
-        raise NotImplementedError
 
 
-class SubmissionConsumer(FrameConsumer):
-    """``ws/submissions/<uuid>/``: for those who may see the submission."""
+class RestrictedConsumer(FrameConsumer):
+    """Of what only some may see: who gets no frame joins no group."""
 
     async def group_name(self) -> str | None:
-        if await database_sync_to_async(self.current)() is None:
-            return None
-        return submission_group(self.scope["url_route"]["kwargs"]["submission_id"])
+        return self.group() if await database_sync_to_async(self.current)() is not None else None
 
     async def recheck(self, _event: dict[str, Any]) -> None:
         """The owner changed who may see it."""
         await self.send_current()
+
+    @abstractmethod
+    def group(self) -> str:
+        """The group of what the address names."""
+
+
+class SubmissionConsumer(RestrictedConsumer):
+    """``ws/submissions/<uuid>/``: for those who may see the submission."""
+
+    def group(self) -> str:
+        return submission_group(self.scope["url_route"]["kwargs"]["submission_id"])
 
     def current(self) -> SubmissionFrame | None:
         submission_id = self.scope["url_route"]["kwargs"]["submission_id"]
@@ -105,4 +115,7 @@ class NowhereConsumer(FrameConsumer):
     """Every other address."""
 
     async def group_name(self) -> None:
+        return None
+
+    def current(self) -> None:
         return None

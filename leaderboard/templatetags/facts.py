@@ -4,7 +4,7 @@ from typing import Any
 
 from django import template
 
-from leaderboard.templatetags.formats import NONE, bytesize
+from leaderboard.templatetags.formats import NONE, bytesize, spelled
 
 register = template.Library()
 
@@ -23,7 +23,7 @@ _LABELS = {
 
 @register.filter
 def fact_label(name: str) -> str:
-    return _LABELS.get(name, name.removesuffix("_bytes").replace("_", " ").capitalize())
+    return _LABELS.get(name) or spelled(name)
 
 
 @register.filter

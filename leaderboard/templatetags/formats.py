@@ -177,6 +177,11 @@ def rate(value: Any, unit: str) -> str:
     return f"{significant(amount)}{SPACE}{unit}"
 
 
+def spelled(name: str) -> str:
+    """A key of a document as words; its unit stands with the value."""
+    return name.removesuffix("_bytes").replace("_", " ").capitalize()
+
+
 @register.filter
 def error_size(value: Any) -> str:
     """An error of a comparison, three digits, e.g. ``1.27e-03``; None means it was not finite.

@@ -18,6 +18,7 @@ from leaderboard.templatetags.formats import (
     number,
     percent,
     significant,
+    spelled,
 )
 from leaderboard.views.run import VERDICT_LABELS
 from runners.contract.vocabulary import Verdict
@@ -58,7 +59,7 @@ def columns(functions: Sequence[Mapping[str, Any]]) -> list[str]:
 def column_label(name: str) -> str:
     if match := _OCCUPANCY.fullmatch(name):
         return f"Occupancy, {match[1]} threads"
-    return _LABELS.get(name, name.removesuffix("_bytes").replace("_", " ").capitalize())
+    return _LABELS.get(name) or spelled(name)
 
 
 @register.filter

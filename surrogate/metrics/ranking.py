@@ -23,11 +23,6 @@ class PairCount:
         return self.right / self.pairs if self.pairs else None
 
 
-def is_tie(log2_ratio: float, noise: float = 0.0) -> bool:
-    """Whether a measured difference is no difference: within 5 % or twice the noise (both in octaves)."""
-    return abs(log2_ratio) < max(TIE_OCTAVES, 2 * noise)
-
-
 def against_anchor(predicted: ArrayLike, actual: ArrayLike, noise: ArrayLike) -> PairCount:
     """Each row is the pair (anchor, kernel): is the side of 1× right? All three in octaves."""
     guess, truth, spread = (np.asarray(item, dtype=np.float64) for item in (predicted, actual, noise))
