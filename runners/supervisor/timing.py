@@ -30,6 +30,9 @@ _MOST_BATCHES = 150
 _MOST_CHECKED = 128  # outputs of one batch
 #: Of the time that batches and quick looks take, how much more may go into exact comparisons.
 _CHECKING = 0.15
+#: Of the time for a case, how much a batch may take whose outputs are compared exactly, and how many of them
+#: are in any case.
+_CHECKED_WHOLE, _FEWEST_CHECKED = 0.1, 2
 _TRIAL = 64  # calls of the first batch that tells how long a call takes
 #: Seconds that a long batch need not exceed where there are slots for more calls.
 _LONG_BATCH = {DeviceKind.CUDA: 0.025}
@@ -120,7 +123,7 @@ class CaseTimer:
         """
         end = time.monotonic() + self._limits.warm_up
         budget = self._limits.case_timing
-        per_call = min(self._batch(opened, [slot], check_all=True) for slot in range(2))
+        per_call = min(self._batch(opened, [slot], check_all=False) for slot in range(2))
         for most in sorted({min(slots, _TRIAL), slots}):
             length = most if most <= _TRIAL else self._long(per_call, slots)
             if per_call * length < min(budget, self._limits.call / 2):
@@ -165,7 +168,7 @@ class CaseTimer:
                 activity(f"{self._case.name}: ± {100 * found.half_width:.1f} % after {done} batches")
                 next_word = now + 0.5
         self._depart(opened, self._departures.owed([short, long]))
-        # The last one is checked whole: which one it is, nobody could know before.
+        # The last one is looked at more closely: which one it is, nobody could know before.
         order = self._random.sample(range(opened.slots), long)
         samples[long].append(self._batch(opened, order, check_all=True))
         return samples
@@ -182,8 +185,8 @@ class CaseTimer:
         self, opened: OpenCase, order: list[int], *, check_all: bool, departure: Departure | None = None
     ) -> float:
         """One batch on fresh secret inputs. Every output is compared with a quick reference, and what that
-        doubts with the exact one; a drawn slot, or all, with the exact one in any case. With a ``departure``
-        it is the slot that departs, and no other.
+        doubts with the exact one; a drawn slot, or with ``check_all`` all that there is time for, with the
+        exact one in any case. With a ``departure`` it is the slot that departs, and no other.
         """
         values = opened.draw(departure) if departure else None
         departs = self._random.choice(order) if departure else None
@@ -196,7 +199,7 @@ class CaseTimer:
         looked_at = self._random.sample(order, min(len(order), _MOST_CHECKED))
         if departs is not None:
             looked_at = [departs]  # the others are as good as in any other batch
-        exactly = len(looked_at) if check_all else int(departure is not None or self._draws_a_check())
+        exactly = self._affordable_checks() if check_all else int(bool(departure) or self._draws_a_check())
         doubted = [slot for slot in looked_at[exactly:] if not opened.roughly_right(slot)]
         ran = time.perf_counter()
         for slot in [*looked_at[:exactly], *doubted]:
@@ -205,11 +208,18 @@ class CaseTimer:
                     when = departure.describe() if departure and slot == departs else "while timed"
                     raise CaseFailed(Verdict.WRONG, f"{when}: {sentence(error)}")
         self._checked += len(looked_at)
-        self._exactly += exactly + len(doubted)
+        self._exactly += min(exactly, len(looked_at)) + len(doubted)
         self._batches += 1
         self._batch_seconds += ran - began
         self._check_seconds += time.perf_counter() - ran
         return seconds
+
+    def _affordable_checks(self) -> int:
+        """How many outputs of a batch that is checked whole are compared exactly."""
+        if not self._exactly:
+            return _FEWEST_CHECKED
+        per_check = self._check_seconds / self._exactly
+        return max(_FEWEST_CHECKED, int(_CHECKED_WHOLE * self._limits.case_timing / per_check))
 
     def _draws_a_check(self) -> bool:
         """Whether one of this batch is compared exactly: always while cheap, else as often as its share

@@ -35,6 +35,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if here in item.path.parents:
             item.add_marker(pytest.mark.browser)
+    # It takes first place, which on a board that others have entered it may not.
+    items.sort(key=lambda item: item.path != here / "test_whole_way.py")
 
 
 def find_chromium() -> str | None:
@@ -76,7 +78,7 @@ def site(chromium: str) -> Iterator[Site]:
         "KERNELHUB_DEVICES": "cpu",
         # No test here looks at ceilings, and none at how narrow an interval is.
         "KERNELHUB_CALIBRATE": "no",
-        "KERNELHUB_TIMING_PERCENT": "20",
+        "KERNELHUB_TIMING_PERCENT": "5",
     }
     with running_site(**settings) as running:
         found = Site(running.address)

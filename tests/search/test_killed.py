@@ -61,7 +61,7 @@ def site_of_one_task() -> Iterator[Site]:
         KERNELHUB_DEVICES="cpu",
         KERNELHUB_SURROGATE="no",
         KERNELHUB_CALIBRATE="no",
-        KERNELHUB_TIMING_PERCENT="20",
+        KERNELHUB_TIMING_PERCENT="5",
     ) as site:
         yield site
 

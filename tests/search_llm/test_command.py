@@ -28,7 +28,7 @@ def test_a_kernel_that_fails_to_compile_is_repaired_and_measured(
     server: FakeClaude, tmp_path: Path, settings: Any
 ) -> None:
     settings.CALIBRATE = False  # takes longer than the search, and no ceiling matters here
-    settings.TIMING_PERCENT = 20
+    settings.TIMING_PERCENT = 5
     good = next(item for item in TASK.good if str(item.language) == "cpp").source()
     read = answer({"findings": ["It reads one element after the other."]})
     server.script(FORM, code(good.replace("{", "{ oops;", 1)), read, error(529), code(good), refusal())
