@@ -73,8 +73,33 @@ class Decision:
     is_guaranteed: bool = False  # it is a skip, or the audit of one, that the guarantee covers
 
 
+class Ground(StrEnum):
+    """Why a kernel is skipped, or would be were it not drawn for an audit."""
+
+    LOSES = "loses"  # surely enough it does not beat the incumbent
+    FAILS = "fails"  # it is hardly correct
+
+
+@dataclass(frozen=True)
+class Bar:
+    """How sure a skip must be: ``score`` is the least P(the kernel does not beat the incumbent).
+
+    ``promise`` says what is guaranteed of such skips, or why nothing.
+    """
+
+    score: float
+    promise: str
+    is_guaranteed: bool = False
+
+
 def skip_score(forecast: Forecast, incumbent: float) -> float:
-    """P(the kernel does not beat the incumbent); thresholds are over this score."""
+    """P(the kernel does not beat the incumbent); thresholds are over this score.
+
+    How far the fastest bin reaches no forecast says. Against an incumbent inside it all of it may beat, or
+    nothing would ever be measured again on a task whose best is far ahead of its anchor.
+    """
+    if math.log2(incumbent) > bins.EDGES[-1]:
+        return 1.0 - forecast.probabilities[-1]
     return 1.0 - forecast.p_faster_than(incumbent)
 
 
@@ -92,6 +117,35 @@ def expected_gain(forecast: Forecast, incumbent: float) -> float:
     return gain * (1.0 if forecast.p_correct is None else forecast.p_correct)
 
 
+def bar_for(
+    scope: Scope, threshold: RiskThreshold | None, rules: Rules, *, no_threshold: str = TOO_FEW
+) -> Bar:
+    """The guaranteed threshold where it holds for ``scope``, else the careful one of the rules."""
+    doubt = threshold.doubt(scope) if threshold is not None else no_threshold
+    if threshold is None or doubt:
+        return Bar(1 - rules.unguaranteed_skip, f"No guarantee. {doubt}")
+    promise = (
+        f"At most {threshold.risk:.0%} of skipped kernels beat the incumbent, with "
+        f"{1 - threshold.delta:.0%} confidence, for new kernels like the {threshold.cases} held out."
+    )
+    return Bar(threshold.score, promise, is_guaranteed=True)
+
+
+def judge(
+    score: float, p_better: float, p_correct: float | None, bar: Bar, rules: Rules, *, is_drawn: bool
+) -> tuple[Action, Ground | None]:
+    """The rules themselves, on the numbers of one forecast: the action, and on what ground one is skipped.
+
+    ``is_drawn``: the kernel is measured even if it is to be skipped. Makes no sentences, as searches ask it
+    for thousands of kernels at a time.
+    """
+    if score >= bar.score:
+        return Action.AUDIT if is_drawn else Action.SKIP, Ground.LOSES
+    if p_correct is not None and p_correct < rules.least_p_correct:
+        return Action.AUDIT if is_drawn else Action.SKIP, Ground.FAILS
+    return Action.MEASURE if p_better >= rules.likely else Action.DEFER, None
+
+
 def decide(forecast: Forecast | Abstention, situation: Situation, rules: Rules, draw: float) -> Decision:
     """The decision for one kernel. ``draw`` is a uniform random number in [0, 1), fresh for each kernel."""
     if situation.device_seconds > situation.remaining_seconds:
@@ -100,19 +154,22 @@ def decide(forecast: Forecast | Abstention, situation: Situation, rules: Rules, 
         return Decision(Action.DEFER, f"There is no forecast: {forecast.message}", None, 0.0)
     p_better = forecast.p_faster_than(situation.incumbent)
     gain = expected_gain(forecast, situation.incumbent) / max(situation.device_seconds, 1e-9)
-    reason, guarantee, is_guaranteed = _why_skip(forecast, situation, rules)
-    if reason:
-        is_audit = draw < rules.audit_rate
-        said = f"Drawn for an audit. {reason}" if is_audit else reason
-        action = Action.AUDIT if is_audit else Action.SKIP
-        return Decision(action, said, p_better, gain, guarantee, is_guaranteed)
-    if p_better >= rules.likely:
-        return Decision(
-            Action.MEASURE, f"Beats the incumbent with probability {p_better:.0%}.", p_better, gain, guarantee
-        )
-    return Decision(
-        Action.DEFER, f"Not sure enough: {p_better:.0%} to beat the incumbent.", p_better, gain, guarantee
-    )
+    score = skip_score(forecast, situation.incumbent)
+    bar = bar_for(situation.scope, situation.threshold, rules, no_threshold=situation.no_threshold)
+    action, ground = judge(score, p_better, forecast.p_correct, bar, rules, is_drawn=draw < rules.audit_rate)
+    if ground == Ground.FAILS:
+        reason = f"Correct with probability {forecast.p_correct:.0%} only."
+    elif ground == Ground.LOSES:
+        reason = f"Beats the incumbent with probability {1 - score:.1%} only."
+    elif action == Action.MEASURE:
+        reason = f"Beats the incumbent with probability {p_better:.0%}."
+    else:
+        reason = f"Not sure enough: {p_better:.0%} to beat the incumbent."
+    if action == Action.AUDIT:
+        reason = f"Drawn for an audit. {reason}"
+    promise = "No guarantee covers correctness." if ground == Ground.FAILS else bar.promise
+    is_guaranteed = ground == Ground.LOSES and bar.is_guaranteed
+    return Decision(action, reason, p_better, gain, promise, is_guaranteed)
 
 
 def order(decisions: list[Decision]) -> list[int]:
@@ -125,25 +182,3 @@ def order(decisions: list[Decision]) -> list[int]:
     return sorted(
         chosen, key=lambda index: (rank[decisions[index].action], -decisions[index].gain_per_second)
     )
-
-
-def _why_skip(forecast: Forecast, situation: Situation, rules: Rules) -> tuple[str, str, bool]:
-    """(reason to skip or nothing, what is promised of it, whether that is a guarantee)."""
-    threshold = situation.threshold
-    doubt = threshold.doubt(situation.scope) if threshold else situation.no_threshold
-    score = skip_score(forecast, situation.incumbent)
-    holds = threshold is not None and not doubt
-    if threshold is not None and holds:
-        guarantee = (
-            f"At most {threshold.risk:.0%} of skipped kernels beat the incumbent, with "
-            f"{1 - threshold.delta:.0%} confidence, for new kernels like the {threshold.cases} held out."
-        )
-        needed = threshold.score
-    else:
-        guarantee, needed = f"No guarantee. {doubt}", 1 - rules.unguaranteed_skip
-    if score >= needed:
-        return f"Beats the incumbent with probability {1 - score:.1%} only.", guarantee, holds
-    if forecast.p_correct is not None and forecast.p_correct < rules.least_p_correct:
-        reason = f"Correct with probability {forecast.p_correct:.0%} only."
-        return reason, "No guarantee covers correctness.", False
-    return "", guarantee, False

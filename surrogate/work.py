@@ -81,8 +81,24 @@ def answer_question(desk: Desk, question: Question) -> None:
         given = {SHOWN: answers.abstained(SHOWN, NOT_ASKED, AbstentionReason.TIMEOUT, answers.TOO_LATE)}
     else:
         given, made_at = _answers(desk, evaluation, anchor)
-    if answers.close(question=question, answers=given, shown=SHOWN, anchor=anchor, made_at=made_at):
+    if _stored(question, given, anchor, made_at):
         note_change(evaluation=evaluation)
+
+
+def _stored(question: Question, given: dict[str, Given], anchor: Anchor | None, made_at: datetime) -> bool:
+    """Whether this call closed the question. An answer that cannot be stored counts as none, or its question
+    would be asked again for ever, before all others."""
+    try:
+        return answers.close(question=question, answers=given, shown=SHOWN, anchor=anchor, made_at=made_at)
+    except (OperationalError, InterfaceError):
+        raise  # the database is away; the question waits
+    except Exception:
+        logger.exception("the forecasts of evaluation %s cannot be stored", question.evaluation_id)
+        return answers.close(question=question, answers=_nothing(), shown=SHOWN, anchor=anchor)
+
+
+def _nothing() -> dict[str, Given]:
+    return {SHOWN: answers.abstained(SHOWN, NOT_ASKED, AbstentionReason.UNAVAILABLE, FAILED)}
 
 
 def _answers(desk: Desk, evaluation: Evaluation, anchor: Anchor) -> tuple[dict[str, Given], datetime]:
@@ -113,8 +129,7 @@ def _answers(desk: Desk, evaluation: Evaluation, anchor: Anchor) -> tuple[dict[s
         raise  # the database is away; the question waits
     except Exception:
         logger.exception("evaluation %s cannot be forecast", evaluation.pk)
-        nothing = answers.abstained(SHOWN, NOT_ASKED, AbstentionReason.UNAVAILABLE, FAILED)
-        return {SHOWN: nothing}, timezone.now()
+        return _nothing(), timezone.now()
 
 
 def is_measured(evaluation: Evaluation) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 
 from surrogate.contract import bins
 from surrogate.contract.forecast import Abstention, AbstentionReason, Forecast, Usage
+from surrogate.contract.words import plain
 
 #: Longest rationale that is kept, characters.
 MAX_RATIONALE = 600
@@ -59,7 +60,9 @@ def parse_answer(text: str, *, forecaster: str, version: str, usage: Usage) -> F
 
 def _read(text: str, *, forecaster: str, version: str, usage: Usage) -> Forecast:
     try:
-        answer = json.loads(text)
+        answer = json.loads(text, object_pairs_hook=_each_once)
+    except MalformedAnswer:
+        raise
     except (ValueError, RecursionError):
         raise MalformedAnswer("is not JSON") from None
     if not isinstance(answer, dict):
@@ -85,9 +88,17 @@ def _read(text: str, *, forecaster: str, version: str, usage: Usage) -> Forecast
         forecaster=forecaster,
         version=version,
         p_correct=p_correct,
-        rationale=rationale.strip()[:MAX_RATIONALE],
+        rationale=plain(rationale)[:MAX_RATIONALE],
         usage=usage,
     )
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """JSON takes the last of equal keys; which of two probabilities was meant, nobody knows."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise MalformedAnswer("says the same thing twice")
+    return found
 
 
 def _number(value: object, name: str) -> float:

@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Any
 
 from surrogate.contract import bins
+from surrogate.contract.words import plain
 
 UNCALIBRATED = "uncalibrated"
 
@@ -44,6 +45,10 @@ class Abstention:
     forecaster: str
     version: str
     usage: Usage = Usage()
+
+    def __post_init__(self) -> None:
+        # It may quote a service, which may quote a model.
+        object.__setattr__(self, "message", plain(self.message))
 
 
 @dataclass(frozen=True)
@@ -83,7 +88,7 @@ class Forecast:
             forecaster,
             version,
             p_correct,
-            rationale,
+            plain(rationale),
             usage or Usage(),
             raw_sum,
         )

@@ -22,7 +22,7 @@ MAX_CASES = 8
 MAX_NEIGHBOURS = 8
 #: Characters of source shown of one neighbour; the kernel itself is always shown whole.
 MAX_NEIGHBOUR_SOURCE = 4000
-_MARK = re.compile(r"source-(\d+)")
+_MARK = re.compile(r"source-(\d+)", re.IGNORECASE)
 
 RULES = f"""\
 You forecast how fast a compute kernel runs without running it. You are given a task with its reference, a \

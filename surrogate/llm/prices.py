@@ -89,8 +89,12 @@ def price_of(model: str) -> Price:
 def upper_bound(model: str, prompt_bytes: int, max_tokens: int) -> Decimal:
     """The most that one call should cost: nothing read from the cache, everything written to it for an hour.
 
-    Tokens are bounded by half the bytes of the prompt: source code takes about 2.5 bytes a token with the
-    newest tokenizer. Raises UnknownPrice.
+    Tokens are taken to be half the bytes of the prompt: source code takes about 2.5 bytes a token with the
+    newest tokenizer. A text made to take one token a byte costs no more as long as it is not written to the
+    cache, which costs twice as much; but it may be a long prompt. Raises UnknownPrice.
     """
-    prompt_tokens = prompt_bytes // 2 + 500  # 500: what the API adds for structured output and tools
-    return price_of(model).cost(TokenUsage(cache_write_1h=prompt_tokens, output=max_tokens))
+    price = price_of(model)
+    extra = 500  # tokens that the API adds for structured output and tools
+    usage = TokenUsage(cache_write_1h=prompt_bytes // 2 + extra, output=max_tokens)
+    is_long = price.long_prompt is not None and usage.prompt <= price.long_prompt < prompt_bytes + extra
+    return price.cost(usage) * (price.long_factor if is_long else 1)

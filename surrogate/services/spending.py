@@ -73,10 +73,16 @@ def settle(*, reservation_id: str, spent: Decimal) -> bool:
     return row is not None and _close(row, spent)
 
 
+@transaction.atomic
 def book_expired() -> int:
-    """Book whole what dead processes had reserved; returns how many reservations."""
+    """Book whole what dead processes had reserved; returns how many reservations.
+
+    All are locked before any day is, and days in one order, as everywhere: whoever books one of them at
+    this moment holds it and waits for its day, which would be a deadlock. Those are skipped.
+    """
     expired = SpendReservation.objects.filter(settled_at=None, expires_at__lt=timezone.now())
-    return sum(_close(row, row.amount_usd) for row in expired)
+    rows = list(expired.select_for_update(skip_locked=True, of=("self",)).order_by("spend__day", "pk"))
+    return sum(_close(row, row.amount_usd) for row in rows)
 
 
 def _close(row: SpendReservation, spent: Decimal) -> bool:

@@ -42,6 +42,16 @@ def test_a_long_rationale_is_cut() -> None:
     assert len(forecast.rationale) == MAX_RATIONALE
 
 
+def test_a_rationale_is_a_line_of_text_that_can_be_stored_and_shown() -> None:
+    forecast = parse(
+        answer(
+            rationale=" Fast.\0\n\tIt \u202eeman\u2066 is\u200b \ud83d<b>bound</b>\x1b[1m \u05d0é \U000e0041"
+        )
+    )
+    assert isinstance(forecast, Forecast)
+    assert forecast.rationale == "Fast. It eman is <b>bound</b>[1m \u05d0é"
+
+
 even = dict.fromkeys(bins.LETTERS, 1 / bins.COUNT)
 
 
@@ -60,6 +70,9 @@ even = dict.fromkeys(bins.LETTERS, 1 / bins.COUNT)
         (answer().replace(json.dumps(1 / bins.COUNT), "NaN", 1), "nan as probability of bin A"),
         (answer(probabilities=dict.fromkeys(bins.LETTERS, 0.0)), "add up to 0"),
         (answer(probabilities=dict.fromkeys(bins.LETTERS, 1.0)), "add up to 14"),
+        (answer().replace('"B":', '"A":'), "the same thing twice"),
+        (answer()[:-1] + ', "p_correct": 0.1}', "the same thing twice"),
+        (answer(probabilities={**even, "\0\u202e": 0.0}), r"each bin once: '\x00\u202e'"),
         (answer(p_correct=1.2), "p_correct of 1.2"),
         (answer(p_correct=None), "no number as p_correct"),
         (answer(rationale=None), "no rationale"),

@@ -1,5 +1,6 @@
 """Recalibration repairs what the record shows, and nothing else."""
 
+import json
 import math
 import random
 
@@ -75,6 +76,23 @@ def test_a_calibration_fits_only_the_version_it_was_learned_from() -> None:
     other = Forecast.of(bins.uniform(), forecaster="model", version="2")
     with pytest.raises(ValueError, match="does not fit model 2"):
         calibration.apply(other)
+
+
+@pytest.mark.parametrize("truth", [-9.0, 0.0, 0.3, 9.0])
+@pytest.mark.parametrize("location", [(0.0, 0.0), (-1.5, 1.5)])
+def test_a_record_of_one_outcome_gives_forecasts_all_the_same(
+    truth: float, location: tuple[float, float]
+) -> None:
+    draw = random.Random(3)
+    forecasts = [
+        Forecast.of(bins.normal(draw.uniform(*location), 0.4), forecaster="model", version="1")
+        for _ in range(MINIMUM)
+    ]
+    calibration = fit_calibration(forecasts, [truth] * MINIMUM, SCOPE)
+    assert calibration is not None
+    repaired = [calibration.apply(item) for item in forecasts]
+    assert nll(repaired, [truth] * MINIMUM) <= nll(forecasts, [truth] * MINIMUM) + 1e-9
+    assert Calibration.from_document(json.loads(json.dumps(calibration.to_document()))) == calibration
 
 
 def test_documents_keep_version_and_effect() -> None:

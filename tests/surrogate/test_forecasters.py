@@ -72,6 +72,19 @@ def test_learning_changes_the_version_and_failed_kernels_do_no_harm(name: str) -
     assert len(forecaster.forecast([request()])) == 1
 
 
+@pytest.mark.parametrize("name", ["prior", "neighbours", "statistical", "ensemble"])
+@pytest.mark.parametrize("ratio", [None, 0.5, 300.0, -300.0])
+def test_a_record_of_one_outcome_is_learned_from(name: str, ratio: float | None) -> None:
+    forecaster = build(name)
+    assert isinstance(forecaster, LearningForecaster)
+    forecaster.fit([replace(item, log2_ratio=ratio) for item in outcomes(60)])
+    hostile = ("\x00\ud800\u202e", "]" * 20_000, "9" * 20_000)
+    (answer, *_) = answers(forecaster, [Outcome(request(kernel=text), 0.0) for text in ("int a;", *hostile)])
+    assert min(answer.probabilities) > 0  # nothing is impossible for having never happened
+    if ratio is not None:
+        assert answer.predicted_bin == bins.label_log2(ratio)
+
+
 def test_the_statistical_forecaster_beats_the_prior_on_tasks_it_has_not_seen() -> None:
     known = outcomes(200, tasks=20)
     examined = [
@@ -149,6 +162,18 @@ def test_ensemble_weights_go_to_the_member_that_was_right() -> None:
     assert with_silent[0] > 10 * with_silent[1]
     assert sum(with_silent) == pytest.approx(1.0)
     assert with_silent[2] > 0.1  # silence is no proof of being bad
+
+
+def test_an_ensemble_of_one_says_what_its_member_says() -> None:
+    known, asked = outcomes(60), [Outcome(request(), 0.0)]
+    alone, member = EnsembleForecaster([StatisticalForecaster()]), StatisticalForecaster()
+    alone.fit(known)
+    member.fit(known)
+    assert alone.weights == (1.0,)
+    (said,), (meant,) = answers(alone, asked), answers(member, asked)
+    assert said.probabilities == pytest.approx(meant.probabilities)
+    assert said.p_correct == pytest.approx(meant.p_correct)
+    assert learn_weights([[]], []) == (1.0,)  # before any outcome
 
 
 def test_an_ensemble_of_the_silent_abstains() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from surrogate.contract import bins
 from surrogate.contract.documents import DocumentError, request_document, request_from
-from surrogate.contract.forecast import Forecast, Usage
+from surrogate.contract.forecast import Abstention, AbstentionReason, Forecast, Usage
 from tests.surrogate.factories import request
 
 
@@ -79,3 +79,8 @@ def test_documents_keep_everything() -> None:
 def test_documents_from_elsewhere_are_checked(change: dict[str, object], said: str) -> None:
     with pytest.raises(DocumentError, match=said):
         request_from({**request_document(request()), **change})
+
+
+def test_why_there_is_no_forecast_is_a_line_of_text_that_can_be_stored_and_shown() -> None:
+    said = Abstention(AbstentionReason.DECLINED, "It\0 said:\n\u202eno\ud800.", "model", "1")
+    assert said.message == "It said: no."

@@ -54,6 +54,16 @@ def test_a_better_incumbent_makes_the_same_kernel_a_loser() -> None:
     assert decide(one, situation(incumbent=4.0), Rules(), NO_AUDIT).action == Action.SKIP
 
 
+def test_the_fastest_bin_is_never_skipped_for_an_incumbent_inside_it() -> None:
+    """A best that is 20 times as fast as the anchor: past 8 times a forecast tells no more."""
+    fastest = Forecast.of(bins.one_hot(bins.COUNT - 1), forecaster="model", version="1")
+    slow = forecast(0.5)
+    for incumbent in (9.0, 20.0, 1e6):
+        one = situation(incumbent=incumbent, threshold=threshold(0.6))
+        assert decide(fastest, one, Rules(), NO_AUDIT).action in (Action.DEFER, Action.MEASURE)
+        assert decide(slow, one, Rules(), NO_AUDIT).action == Action.SKIP
+
+
 def test_skips_are_audited_at_random_and_at_the_stated_rate() -> None:
     draw = random.Random(2)
     rules = Rules(audit_rate=0.2)

@@ -13,13 +13,14 @@ from leaderboard.models import BoardState, Submission
 from leaderboard.services import submissions
 from runners.contract.vocabulary import Verdict
 from runners.models import Device, Runner
+from surrogate.contract import bins
 from surrogate.contract.forecast import AbstentionReason
 from surrogate.contract.forecast import Forecast as ContractForecast
 from surrogate.desk import QUICK, Desk
 from surrogate.inquiry import SHOWN
 from surrogate.models import Anchor, Forecast, Outcome, Question
 from surrogate.services import outcomes, questions
-from surrogate.work import NO_ANCHOR, work_round
+from surrogate.work import FAILED, NO_ANCHOR, work_round
 from tests.leaderboard.conftest import finish_evaluation, result_document
 
 Submit = Callable[..., Submission]
@@ -196,6 +197,24 @@ def test_a_question_that_cannot_be_answered_does_not_stop_the_others(
     monkeypatch.setattr(desk, "inquire", inquire)
     work_round(desk)
     assert shown(first).abstention == AbstentionReason.UNAVAILABLE
+    assert shown(second).document is not None
+
+
+def test_an_answer_that_cannot_be_stored_does_not_stop_the_others(
+    submit: Submit, owner: User, anchor: Anchor, desk: Desk
+) -> None:
+    class Unstorable:
+        name, version = "local", "a\0b"
+
+        def forecast(self, requests: Any) -> list[ContractForecast]:
+            if requests[0].kernel.source == first.kernel.source:
+                return [ContractForecast.of(bins.uniform(), forecaster=self.name, version=self.version)]
+            return [ContractForecast.of(bins.uniform(), forecaster=self.name, version="1")]
+
+    first, second = submit(owner), submit(owner, source="def kernel(x):\n    return x + x\n")
+    desk.add("local", Unstorable())
+    work_round(desk)
+    assert (shown(first).abstention, shown(first).message) == (AbstentionReason.UNAVAILABLE, FAILED)
     assert shown(second).document is not None
 
 

@@ -4,9 +4,10 @@ import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from decimal import Decimal
+from threading import Event
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 from django.utils import timezone
 
 from surrogate.llm.ledger import OverBudget, SpendLedger
@@ -73,6 +74,37 @@ def test_calls_in_flight_cannot_overspend_together() -> None:
     with ThreadPoolExecutor(8) as pool:
         assert sum(pool.map(attempt, range(16))) == 3
     assert held() == (Decimal("0.9"), 0)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_call_that_is_booked_while_its_money_expires_holds_nobody_up() -> None:
+    """It holds its reservation and waits for the day, which whoever books what expired may hold."""
+    lost, late = (reserve(amount=Decimal("0.2"), purpose=name, limit=LIMIT) for name in ("lost", "late"))
+    SpendReservation.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
+    is_held, is_reserved = Event(), Event()
+
+    def book_late() -> bool:
+        try:
+            with transaction.atomic():
+                SpendReservation.objects.select_for_update().get(pk=late.id)
+                is_held.set()
+                is_reserved.wait()
+                return settle(reservation_id=late.id, spent=Decimal("0.05"))
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(1) as pool:
+        booked = pool.submit(book_late)
+        is_held.wait()
+        try:
+            with transaction.atomic(), connection.cursor() as cursor:
+                cursor.execute("SET LOCAL lock_timeout = '3s'")
+                reserve(amount=Decimal("0.3"), purpose="new", limit=LIMIT)
+        finally:
+            is_reserved.set()
+        assert booked.result()
+    assert held() == (Decimal("0.3"), Decimal("0.25"))
+    assert not settle(reservation_id=lost.id, spent=Decimal(0))
 
 
 @pytest.mark.django_db(transaction=True)

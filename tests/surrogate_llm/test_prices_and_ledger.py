@@ -47,6 +47,14 @@ def test_the_bound_covers_code_at_two_bytes_a_token_written_to_the_cache_for_an_
     assert upper_bound("claude-sonnet-5-5", prompt_bytes=10_000, max_tokens=200) >= worst
 
 
+def test_the_bound_covers_a_text_made_to_take_a_token_a_byte():
+    """Nothing of it is written to the cache, but it makes the prompt a long one, which Haiku charges for."""
+    worst = price_of("claude-haiku-5-5").cost(TokenUsage(input=150_000, output=200))
+    assert upper_bound("claude-haiku-5-5", prompt_bytes=150_000, max_tokens=200) >= worst
+    short = price_of("claude-haiku-5-5").cost(TokenUsage(cache_write_1h=45_500, output=200))
+    assert upper_bound("claude-haiku-5-5", prompt_bytes=90_000, max_tokens=200) == short
+
+
 async def test_reservations_count_until_they_are_settled():
     ledger = MemoryLedger(Decimal(1))
     first = await ledger.reserve(Decimal("0.6"), purpose="a")
