@@ -32,7 +32,7 @@ _MOST_CHECKED = 128  # outputs of one batch
 _CHECKING = 0.15
 #: Of the time for a case, how much a batch may take whose outputs are compared exactly, and how many of them
 #: are in any case.
-_CHECKED_WHOLE, _FEWEST_CHECKED = 0.1, 2
+_CHECKED_WHOLE, _FEWEST_CHECKED = 0.1, 1
 _TRIAL = 64  # calls of the first batch that tells how long a call takes
 #: Seconds that a long batch need not exceed where there are slots for more calls.
 _LONG_BATCH = {DeviceKind.CUDA: 0.025}
