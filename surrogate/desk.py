@@ -19,7 +19,7 @@ from surrogate.history import History
 from surrogate.inquiry import Inquiry, Taught
 from surrogate.models import Outcome
 from surrogate.requests import known_outcomes
-from surrogate.services.calibrations import newest_calibrations
+from surrogate.services.calibrations import EVERY, newest_calibrations
 from surrogate.services.guarantees import newest_guarantees
 from surrogate.weights import weights_of
 
@@ -55,6 +55,8 @@ class Desk:
         self._slow: dict[str, Forecaster] = {}
         self._lock = threading.Lock()  # one round of learning at a time
         self._taught: Taught | None = None
+        self._known = 0  # outcomes there were at the last look
+        self._judged: int | None = None  # and when the record was last judged
         self._pace: dict[str, tuple[float, float]] = {}  # slow member → seconds a character, until when
 
     @property
@@ -83,10 +85,10 @@ class Desk:
     def learn(self, *, anew: bool = False) -> bool:
         """Teach the quick members what was measured since; whether there was enough to."""
         with self._lock:
-            known = Outcome.objects.count()
+            known = self._known = Outcome.objects.count()
             taught = self._taught
             if taught is not None and not anew:
-                new = known - taught.outcomes
+                new = abs(known - taught.outcomes)  # an account that goes takes its outcomes along
                 if new < max(_FEWEST_NEW, _SHARE_NEW * taught.outcomes):
                     self._taught = replace(
                         taught, calibrations=newest_calibrations(), guarantees=newest_guarantees()
@@ -109,6 +111,17 @@ class Desk:
             )
             logger.info("learned from %d outcomes; weights %s", len(outcomes), self._taught.weights)
             return True
+
+    def is_record_new(self) -> bool:
+        """Whether ``EVERY`` outcomes came since this was last true, by the last look of ``learn``.
+
+        Far fewer than teach the members anew where much is known: calibrations are of one place each, which
+        may have most of what is new.
+        """
+        if self._judged is not None and abs(self._known - self._judged) < EVERY:
+            return False
+        self._judged = self._known
+        return True
 
     def inquire(self, request: ForecastRequest, device_id: int, repeats: Repeats = NOTHING_KNOWN) -> Inquiry:
         """Ask the quick members. ``repeats``: earlier runs of the very kernel."""

@@ -65,7 +65,8 @@ def _look(desk: Desk) -> None:
         _again.set()  # more may wait, and they go before learning
         return
     outcomes.record_missing()
-    if desk.learn():
+    has_learned = desk.learn()
+    if desk.is_record_new() or has_learned:
         records = places.records()
         calibrations.refit_due(records)
         guarantees.refit_due(records)

@@ -12,6 +12,7 @@ from leaderboard.services import baselines
 from runners.models import Device, Runner
 from surrogate.contract import bins
 from surrogate.contract.forecast import AbstentionReason
+from surrogate.contract.forecast import Forecast as ContractForecast
 from surrogate.desk import Desk
 from surrogate.forecasters.anthropic import AnthropicForecaster
 from surrogate.inquiry import SHOWN
@@ -115,6 +116,8 @@ def test_what_a_kernel_makes_it_write_is_shown_as_text(
     page = client.get(f"/submissions/{entered.pk}/live/").content.decode()
     assert "&lt;script&gt;alert(1)&lt;/script&gt; {{ 7|add:7 }} ]-[ &amp;lt;b&amp;gt;" in page
     assert "<script>alert" not in page
+    sure = 100 * ContractForecast.from_document(row.document).confidence
+    assert f'confidence <span class="number">{sure:.0f}' in page
     told = client.get(f"/api/v1/submissions/{entered.pk}/forecast/")
     assert told.headers["Content-Type"].startswith("application/json")
     # However sure of itself, one voice among several: the kernel is measured, and a search would not skip it.

@@ -15,6 +15,7 @@ from surrogate.services import calibrations, places
 from surrogate.services.calibrations import EVERY
 from surrogate.services.versions import recipe_of
 from surrogate.weights import weights_of
+from surrogate.work import work_round
 from tests.surrogate_live.judged import judge
 
 
@@ -40,6 +41,20 @@ def test_an_overconfident_forecaster_is_corrected_and_versions_are_kept(anchor: 
     assert calibrations.newest_calibrations().keys() == {
         places.Place(name, "1", anchor.device_id, "double") for name in ("statistical", "prior")
     }
+
+
+def test_a_place_is_calibrated_when_it_has_enough_however_much_is_known_of_others(
+    anchor: Anchor, desk: Desk
+) -> None:
+    judge(anchor, MINIMUM - EVERY)
+    judge(anchor, 4 * MINIMUM, seed=1, version="2")
+    work_round(desk)
+    assert set(CalibrationVersion.objects.values_list("recipe", flat=True)) == {"2"}
+    versions = desk.versions()
+    judge(anchor, EVERY, seed=2)
+    work_round(desk)
+    assert desk.versions() == versions  # too little to teach anybody anew
+    assert CalibrationVersion.objects.filter(recipe="1", outcomes=MINIMUM).count() == 2
 
 
 def test_a_recipe_keeps_its_record_when_it_is_taught_anew(anchor: Anchor) -> None:

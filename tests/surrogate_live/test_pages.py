@@ -57,6 +57,7 @@ def test_forecast_and_measurement_stand_side_by_side(
     before = text_of(client, page)
     assert "Faster than reference, eager" in before
     assert "uncalibrated" in before
+    assert 'confidence <span class="number">' in before
     assert "Measured," not in before
     assert "A search would" in before
     finish(forecast, 1e-3)

@@ -136,7 +136,14 @@ async def test_a_typed_text_is_forecast_against_my_best_and_the_leader(
     await page.say(text())
     frame = await page.frame()
     assert (frame["number"], frame["is_forecast"], frame["is_final"]) == (1, True, True)
-    for words in ("your best", "outsider, first on the board", "reference, eager", "uncalibrated", "band"):
+    for words in (
+        "your best",
+        "outsider, first on the board",
+        "reference, eager",
+        "uncalibrated",
+        "band",
+        "confidence",
+    ):
         assert words in frame["html"], words
     assert "your kernel is measured when you submit it" in frame["html"]
     await page.leave()
