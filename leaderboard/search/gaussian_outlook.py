@@ -31,7 +31,7 @@ class GaussianOutlook:
     """``histories`` are other devices' times of kernels of the same grid."""
 
     name = "gaussian"
-    version = "1"
+    version = "2"
 
     def __init__(self, grid: Grid, histories: Sequence[History] = (), *, seed: int = 0) -> None:
         self._columns = [_Column(name, values) for name, values in grid.parameters.items() if len(values) > 1]
@@ -55,13 +55,15 @@ class GaussianOutlook:
 
     def look(self, seen: Sequence[Seen], kernels: Sequence[KernelText]) -> View:
         points, failing = self._points(kernels)
-        # Kernels from elsewhere, the starter among them, say nothing of the grid.
+        # Kernels of no grid, the starter among them, say nothing of one setting against another.
+        others = [item.log2_seconds for item in seen if not item.kernel.parameters]
         seen = [item for item in seen if item.kernel.parameters]
         worked = [item for item in seen if item.log2_seconds is not None]
         p_works = self._p_works(points, failing, seen)
         if not worked:
             doubt = math.hypot(self.scales.local, self.scales.warp)
-            return View(points.expected, np.full(len(points), doubt + LEVEL), p_works)
+            level = _level(others) - (float(points.expected.mean()) if len(points) else 0.0)
+            return View(points.expected + level, np.full(len(points), doubt + LEVEL), p_works)
         measured, _ = self._points([item.kernel for item in worked])
         log2_seconds = np.array([item.log2_seconds for item in worked], dtype=np.float64)
         model = GaussianModel(measured, log2_seconds, self.scales)
@@ -156,6 +158,12 @@ class _Column:
         if value is None or isinstance(value, str) or self._high == self._low:
             return np.zeros(1)
         return np.array([(_log(value) - self._low) / (self._high - self._low)])
+
+
+def _level(others: Sequence[float | None]) -> float:
+    """log2 seconds that a kernel is taken to need while none of the grid was measured: as the others."""
+    known = [value for value in others if value is not None]
+    return float(np.mean(known)) if known else 0.0
 
 
 def _log(value: float) -> float:

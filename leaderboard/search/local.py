@@ -19,6 +19,7 @@ from leaderboard.search.generators.base import (
 from leaderboard.search.generators.template import Template
 from leaderboard.search.outlook import Outlook
 from leaderboard.search.plan import Plan
+from leaderboard.search.standing import unguaranteed
 from leaderboard.search.state import Candidate, SearchState
 from runners.contract.result import ResultDocument
 from runners.contract.vocabulary import Language, Verdict
@@ -149,6 +150,7 @@ class LocalSearch:
             "policy": str(self.plan.policy),
             "seed": self.plan.seed,
             "stop_reason": self.stop_reason,
+            "guarantee": unguaranteed(self.plan.rules).promise if self.plan.policy.asks_surrogate else "",
             "measured": len(self.rows),
             "considered": len(self.state.candidates),
             "starter_seconds": starter,

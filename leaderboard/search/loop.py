@@ -7,6 +7,7 @@ from leaderboard.search.generators.base import Ask, Generator, GeneratorPaused, 
 from leaderboard.search.outlook import Outlook
 from leaderboard.search.plan import MOST_WAITING, Plan, Policy
 from leaderboard.search.sieve import Decision
+from leaderboard.search.standing import Standing, unguaranteed
 from leaderboard.search.state import Candidate, Generation, SearchState
 from surrogate.policy import Action
 
@@ -24,12 +25,14 @@ def step(
     *,
     slots: int | None = None,
     considered: int | None = None,
+    standing: Standing | None = None,
 ) -> Generation:
     """The next generation; ``state`` is left as it is.
 
-    ``slots`` and ``considered`` lower what the plan sets where a budget leaves less. Nothing chosen means
-    that the generator has run dry and nothing waits. Raises GeneratorPaused, and GeneratorSpent once nothing
-    waits any more: what was paid for is measured first.
+    ``slots`` and ``considered`` lower what the plan sets where a budget leaves less. ``standing`` is what the
+    record of the outlook allows; by default nothing is known of it. Nothing chosen means that the generator
+    has run dry and nothing waits. Raises GeneratorPaused, and GeneratorSpent once nothing waits any more:
+    what was paid for is measured first.
     """
     slots = plan.slots if slots is None else min(slots, plan.slots)
     most = plan.considered * slots // plan.slots
@@ -61,8 +64,11 @@ def step(
     if not kernels:
         return Generation(state.generations, ())
     view = outlook.look(state.seen(), kernels)
+    if standing is not None:
+        view = view.tempered(standing.temperature)
+    bar = unguaranteed(plan.rules) if standing is None else standing.bar(plan.rules, outlook)
     audited = [state.candidates[digest].audited for digest in waiting] + audits
-    sieved = sieve.sieve(view, state.incumbent, slots, plan, audited)
+    sieved = sieve.sieve(view, state.incumbent, slots, plan, audited, bar)
     first = len(waiting)
     return Generation(
         state.generations,

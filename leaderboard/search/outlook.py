@@ -1,5 +1,6 @@
 """What a search asks of a surrogate: how fast will these kernels be, given what was measured so far?"""
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
@@ -34,6 +35,19 @@ class View:
     covariance: Callable[[int], Floats] | None = None
     #: Variance of a measurement itself, octaves².
     noise: float = 0.0
+
+    def tempered(self, temperature: float) -> "View":
+        """The view with every variance multiplied by ``temperature``: more doubt, or less."""
+        if temperature == 1.0:
+            return self
+        spread, noise = self.spread * math.sqrt(temperature), self.noise * temperature
+        if self.covariance is None:
+            return replace(self, spread=spread, noise=noise)
+
+        def covariance(index: int, before: Callable[[int], Floats] = self.covariance) -> Floats:
+            return temperature * before(index)
+
+        return replace(self, spread=spread, covariance=covariance, noise=noise)
 
     def believing(self, index: int) -> "View":
         """The view if ``index`` were measured and came out as forecast: less doubt about what is like it."""

@@ -12,9 +12,9 @@ from leaderboard.search.generators.base import Generator
 from leaderboard.search.generators.grid import Mix
 from leaderboard.search.generators.listed import ListedGenerator
 from leaderboard.search.generators.recorded import Pool, RecordedGenerator
-from leaderboard.search.grid import Settings
 from leaderboard.search.outlook import Outlook
 from leaderboard.search.plan import Plan
+from leaderboard.search.recall import recall_order
 from leaderboard.search.recordings import Recording
 from leaderboard.search.state import Generation, SearchState
 from leaderboard.search.text_outlook import TextOutlook
@@ -35,7 +35,7 @@ class Replayed:
 class Arena:
     """One pool to search, with the other devices' pools as history. Recordings of runs have no history."""
 
-    def __init__(self, pool: Pool | Recording, others: Sequence[Pool] = (), *, recall: bool = False) -> None:
+    def __init__(self, pool: Pool | Recording, others: Sequence[Pool] = (), *, recall: bool = True) -> None:
         self.pool = pool
         self.outlook: Outlook
         self._generator: Generator
@@ -45,9 +45,9 @@ class Arena:
             self._generator = ListedGenerator(pool)
             self._alone = ListedGenerator(pool, independent=True)
         else:
-            self.outlook = GaussianOutlook(pool.grid, [other.seconds for other in others])
-            recalled = recall_order(others) if recall else []
-            self._generator = RecordedGenerator(pool, recalled=recalled)
+            histories = [other.seconds for other in others]
+            self.outlook = GaussianOutlook(pool.grid, histories)
+            self._generator = RecordedGenerator(pool, recalled=recall_order(histories) if recall else [])
             self._alone = RecordedGenerator(pool, mix=Mix(random=1.0, recall=0.0))
 
     def run(self, plan: Plan, measurements: int) -> Replayed:
@@ -87,13 +87,3 @@ class Arena:
             len(skipped),
             sum(item is not None and item < best for item in skipped),
         )
-
-
-def recall_order(others: Sequence[Pool], most: int = 64) -> list[Settings]:
-    """The best settings of each other device, in turns."""
-    leaders = []
-    for pool in others:
-        times = {settings: seconds for settings, seconds in pool.seconds.items() if seconds is not None}
-        leaders.append(sorted(times, key=times.__getitem__))
-    turns = [item for place in range(most) for order in leaders for item in order[place : place + 1]]
-    return list(dict.fromkeys(turns))[:most]

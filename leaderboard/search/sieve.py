@@ -1,7 +1,7 @@
 """Which of the candidates are measured now: skip, defer, measure or audit, for a whole generation at once.
 
-The rules are those of ``surrogate.policy``, which looks at one kernel; here the kernels of a generation
-compete, and measuring one also says something about those like it.
+``surrogate.policy`` judges every kernel by itself, as it does anywhere else. Here the kernels of a generation
+compete for the measurements, and measuring one also says something about those like it.
 """
 
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from leaderboard.search.normal import expected_gain, p_below
 from leaderboard.search.outlook import View
 from leaderboard.search.plan import Plan, Policy
-from surrogate.policy import Action
+from surrogate.policy import Action, Bar, Ground, judge
 
 Floats = NDArray[np.float64]
 
@@ -27,7 +27,8 @@ class Decision:
     """``chosen`` means measured in this generation; an unchosen one that is no skip waits for a later one.
 
     ``mean`` and ``spread`` are the forecast in log2 seconds, None where there was none; ``gain`` is the
-    expected improvement on the incumbent in octaves.
+    expected improvement on the incumbent in octaves. ``is_guaranteed``: a skip, or the audit of one, of which
+    the record promises how often such go wrong.
     """
 
     action: Action
@@ -38,6 +39,7 @@ class Decision:
     p_works: float | None = None
     p_better: float | None = None
     gain: float | None = None
+    is_guaranteed: bool = False
 
 
 def measure_all(count: int, slots: int, reason: str) -> list[Decision]:
@@ -56,6 +58,7 @@ class Sieved:
     chosen: frozenset[int]
     p_better: Floats
     gains: Floats
+    guaranteed: frozenset[int] = frozenset()
 
     def decision(self, place: int) -> Decision:
         gain = float(self.gains[place])
@@ -64,11 +67,13 @@ class Sieved:
             self.actions[place],
             place in self.chosen,
             self._reason(place),
-            float(self.view.mean[place]),
-            float(self.view.spread[place]),
+            # Before anything has passed only the order of the forecasts means something, not their level.
+            float(self.view.mean[place]) if has_rival else None,
+            float(self.view.spread[place]) if has_rival else None,
             float(self.view.p_works[place]),
             float(self.p_better[place]) if has_rival else None,
             gain if has_rival else None,
+            place in self.guaranteed,
         )
 
     def _reason(self, place: int) -> str:
@@ -92,11 +97,11 @@ class Sieved:
         return f"Not sure enough: it {beats}{doubt}."
 
 
-def sieve(view: View, incumbent: float, slots: int, plan: Plan, audited: Sequence[bool]) -> Sieved:
+def sieve(view: View, incumbent: float, slots: int, plan: Plan, audited: Sequence[bool], bar: Bar) -> Sieved:
     """One decision for each kernel of ``view``.
 
     ``incumbent`` is the best log2 seconds measured so far, infinite before there is one; ``audited`` says
-    which kernels were drawn to be measured even if they are to be skipped.
+    which kernels were drawn to be measured even if they are to be skipped; ``bar`` how sure a skip must be.
     """
     # A kernel that fails beats nothing: what will hardly work is skipped like what is surely slow.
     p_better = p_below(view.mean, view.spread, incumbent) * view.p_works
@@ -105,22 +110,21 @@ def sieve(view: View, incumbent: float, slots: int, plan: Plan, audited: Sequenc
         chosen = frozenset(np.argsort(_worth(view), kind="stable")[:slots].tolist())
         actions = [Action.MEASURE if place in chosen else Action.SKIP for place in range(len(p_better))]
         return Sieved(view, slots, plan.policy, actions, chosen, p_better, gains)
-    actions = _actions(view, p_better, plan, audited)
+    judged = [
+        judge(1 - better, better, works, bar, plan.rules, is_drawn=drawn)
+        for better, works, drawn in zip(p_better.tolist(), view.p_works.tolist(), audited, strict=True)
+    ]
+    actions = [action for action, _ in judged]
     chosen = _choose(view, gains, incumbent, slots, actions)
     for place in chosen:
         if actions[place] == Action.SKIP:
             actions[place] = Action.DEFER  # nothing likelier was left
-    return Sieved(view, slots, plan.policy, actions, chosen, p_better, gains)
-
-
-def _actions(view: View, p_better: Floats, plan: Plan, audited: Sequence[bool]) -> list[Action]:
-    rules = plan.rules
-    skipped = (p_better <= rules.unguaranteed_skip) | (view.p_works < rules.least_p_correct)
-    likely = p_better >= rules.likely
-    return [
-        (Action.AUDIT if drawn else Action.SKIP) if skip else Action.MEASURE if sure else Action.DEFER
-        for skip, sure, drawn in zip(skipped.tolist(), likely.tolist(), audited, strict=True)
-    ]
+    guaranteed = frozenset(
+        place
+        for place, (_, ground) in enumerate(judged)
+        if bar.is_guaranteed and ground == Ground.LOSES and actions[place] != Action.DEFER
+    )
+    return Sieved(view, slots, plan.policy, actions, chosen, p_better, gains, guaranteed)
 
 
 def _choose(view: View, gains: Floats, incumbent: float, slots: int, actions: list[Action]) -> frozenset[int]:

@@ -9,17 +9,19 @@ from leaderboard.search.normal import expected_gain, p_below
 from leaderboard.search.outlook import View
 from leaderboard.search.plan import Plan
 from leaderboard.search.sieve import Decision, sieve
+from leaderboard.search.standing import unguaranteed
 from surrogate.contract import bins
 from surrogate.contract.forecast import Forecast
 from surrogate.policy import Action, Rules, Situation, decide
 from surrogate.risk import Scope
 
 PLAN = Plan(rules=Rules(audit_rate=0.0))
+BAR = unguaranteed(PLAN.rules)
 
 
 def decide_all(some: View, incumbent: float, slots: int, audited: list[bool] | None = None) -> list[Decision]:
     count = len(some.mean)
-    sieved = sieve(some, incumbent, slots, PLAN, audited or [False] * count)
+    sieved = sieve(some, incumbent, slots, PLAN, audited or [False] * count, BAR)
     return [sieved.decision(place) for place in range(count)]
 
 
@@ -92,7 +94,7 @@ def test_gain_and_share_of_a_normal_distribution() -> None:
 def test_what_will_hardly_work_is_skipped_like_what_is_surely_slow() -> None:
     """Fast as it is forecast, it beats nothing if it fails; P(works) counts with the time."""
     some = View(np.array([-3.0, -3.0, -3.0]), np.full(3, 0.3), np.array([0.01, 0.3, 0.99]))
-    sieved = sieve(some, 0.0, 1, PLAN, [False] * 3)
+    sieved = sieve(some, 0.0, 1, PLAN, [False] * 3, BAR)
     decisions = [sieved.decision(place) for place in range(3)]
     assert [item.action for item in decisions] == [Action.SKIP, Action.DEFER, Action.MEASURE]
     assert [item.p_better for item in decisions] == pytest.approx([0.01, 0.3, 0.99], abs=1e-6)
@@ -100,5 +102,5 @@ def test_what_will_hardly_work_is_skipped_like_what_is_surely_slow() -> None:
         "It beats the incumbent with probability 1.0% only, as it works with probability 1%."
     )
     assert "works" not in decisions[2].reason
-    audited = sieve(some, 0.0, 1, PLAN, [True, False, False])
+    audited = sieve(some, 0.0, 1, PLAN, [True, False, False], BAR)
     assert audited.decision(0).chosen, "what is skipped for P(works) is audited like any skip"

@@ -46,7 +46,9 @@ class Command(BaseCommand):
         )
         parser.add_argument("--seeds", type=int, default=20)
         parser.add_argument("--slots", type=int, default=4, help="measurements in a generation")
-        parser.add_argument("--recall", action="store_true", help="propose what was good on other devices")
+        parser.add_argument(
+            "--no-recall", action="store_true", help="do not propose what was good on other devices"
+        )
         parser.add_argument("--no-history", action="store_true", help="know nothing of the other devices")
         parser.add_argument("--only", nargs="*", default=[], metavar="DEVICE", help="search these alone")
         parser.add_argument("--json", action="store_true")
@@ -66,7 +68,7 @@ class Command(BaseCommand):
             if options["only"] and pool.device not in options["only"]:
                 continue
             spaces = [item for item in pools if isinstance(item, Pool) and item is not pool]
-            arena = Arena(pool, [] if options["no_history"] else spaces, recall=options["recall"])
+            arena = Arena(pool, [] if options["no_history"] else spaces, recall=not options["no_recall"])
             for name, plan in arms:
                 found = _replay(arena, plan, options["measurements"], options["seeds"])
                 results.setdefault(_name(pool), {})[name] = found
@@ -178,7 +180,7 @@ def _command(options: dict[str, Any]) -> str:
     words += ["--measurements", str(options["measurements"]), "--policy", *options["policy"]]
     words += ["--multiple", *options["multiple"], "--seeds", str(options["seeds"])]
     words += ["--slots", str(options["slots"])]
-    words += ["--recall"] if options["recall"] else []
+    words += ["--no-recall"] if options["no_recall"] else []
     words += ["--no-history"] if options["no_history"] else []
     words += ["--only", *options["only"]] if options["only"] else []
     return " ".join([*words, "--json"])

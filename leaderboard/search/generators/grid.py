@@ -88,8 +88,10 @@ class GridGenerator:
 
     def _recall(self, ask: Ask, found: dict[str, Proposal]) -> Settings | None:
         for settings in self._recalled:
+            if not self._grid.allows(settings):  # it ran elsewhere, and may not even exist here
+                continue
             digest = self._digest(settings)
-            if digest not in ask.known and digest not in found and self._grid.allows(settings):
+            if digest not in ask.known and digest not in found:
                 return settings
         return None
 

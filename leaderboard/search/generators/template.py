@@ -8,7 +8,7 @@ double braces. Whatever is wrong in a template becomes one sentence naming the f
 import hashlib
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -61,7 +61,7 @@ class Template:
         source = _HOLE.sub(lambda hole: str(values[hole[1]]), self.text)
         return KernelText(str(self.language), source, values)
 
-    def generator(self, *, recalled: tuple[Settings, ...] = ()) -> GridGenerator:
+    def generator(self, *, recalled: Sequence[Settings] = ()) -> GridGenerator:
         return GridGenerator(
             "template", self.grid, self.render, kinds=self.kinds, start=self.start, recalled=recalled
         )

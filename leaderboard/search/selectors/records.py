@@ -6,7 +6,10 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
+from leaderboard.search.documents import plan_from
 from leaderboard.search.models import SearchCandidate, SearchRun
+from leaderboard.search.selectors.standings import standing_kept
+from leaderboard.search.telling import WIDEST
 from surrogate.policy import Action
 
 #: Share of outcomes that an interval promises → half its width in standard deviations of a normal forecast.
@@ -60,6 +63,8 @@ class RunRecord:
 
     Audits are of kernels that were to be skipped. ``missed`` of them would have been the best found by
     then, and ``regret`` is by how many times faster the best of those was: 1.0 where none was faster.
+    ``promise`` says what was guaranteed of skips when the run began, or why nothing, and ``calibration`` how
+    forecasts were corrected; both are empty where the run kept no such thing.
     """
 
     judged: list[Judged]  # newest first
@@ -69,6 +74,8 @@ class RunRecord:
     audits_failed: int
     missed: int
     regret: float
+    promise: str = ""
+    calibration: str = ""
 
     @property
     def audited(self) -> int:
@@ -76,7 +83,7 @@ class RunRecord:
 
 
 def record_of(run: SearchRun) -> RunRecord:
-    """One query over what was measured."""
+    """Two queries: what was measured, and what the run went by."""
     status = SearchCandidate.Status
     rows = run.candidates.filter(status__in=(status.MEASURED, status.FAILED)).order_by("seq", "number")
     found = list(
@@ -85,10 +92,11 @@ def record_of(run: SearchRun) -> RunRecord:
     judged = [
         Judged(number, generation, action == Action.AUDIT, forecast, spread, seconds)
         for number, generation, action, forecast, spread, seconds in found
-        if forecast and spread is not None and seconds
+        if forecast and spread is not None and spread < WIDEST and seconds  # else it told no time
     ]
     times = [(generation, seconds) for _, generation, _, _, _, seconds in found if seconds]
     audits = [row for row in found if row[2] == Action.AUDIT]
+    standing = standing_kept(run)
     gains = regrets([(row[1], row[5]) for row in audits if row[5]], times)
     return RunRecord(
         judged=judged[::-1],
@@ -101,6 +109,8 @@ def record_of(run: SearchRun) -> RunRecord:
         audits_failed=sum(row[5] is None for row in audits),
         missed=sum(gain > 1 for gain in gains),
         regret=max(gains, default=1.0),
+        promise=standing.bar(plan_from(run.plan).rules).promise if standing else "",
+        calibration=standing.calibration if standing else "",
     )
 
 

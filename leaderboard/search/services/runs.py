@@ -1,6 +1,7 @@
 """Starting a run, and what its owner may do to it."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -8,17 +9,20 @@ from django.utils import timezone
 
 from leaderboard.models import TaskVersion
 from leaderboard.search.documents import plan_document
+from leaderboard.search.gaussian_outlook import GaussianOutlook
 from leaderboard.search.generators.template import Template, template_for
 from leaderboard.search.live import publish_visibility
 from leaderboard.search.llm.pens import Pen, pen_for
 from leaderboard.search.llm.setup import note_setup
 from leaderboard.search.models import RunStatus, SearchCandidate, SearchEvent, SearchRun, StopReason
 from leaderboard.search.plan import Plan
+from leaderboard.search.selectors.standings import standing_at
 from leaderboard.search.selectors.templates import template_of
 from leaderboard.search.services import profiles, promises, quotas
 from leaderboard.search.services.digests import device_digest, what_changed
 from leaderboard.search.services.log import add_event, lock
 from leaderboard.search.services.owners import require_owner
+from leaderboard.search.text_outlook import TextOutlook
 from leaderboard.selectors.options import device_refusal
 from leaderboard.selectors.specs import spec_of
 from leaderboard.services import site_mode
@@ -26,6 +30,7 @@ from leaderboard.services.errors import Refusal
 from runners.contract.vocabulary import COMPILERS, DeviceKind, lacks_compiler
 from runners.models import Device
 from runners.services import evaluations
+from surrogate.risk import Scope
 
 _EXTENDED = ("measurements", "device_seconds", "wall_seconds", "tokens", "money")
 _MOST = {"measurements": 10_000, "device_seconds": 1e6, "wall_seconds": 30 * 86_400}
@@ -130,7 +135,8 @@ def start(
         )
         if asks is not None:
             note_setup(run=run, setup=asks)
-        add_event(run=run, kind=SearchEvent.Kind.STARTED, document={"plan": run.plan})
+        document = {"plan": run.plan, "standing": _standing_document(run, plan)}
+        add_event(run=run, kind=SearchEvent.Kind.STARTED, document=document)
     return run
 
 
@@ -273,6 +279,15 @@ def stop_candidates(*, run: SearchRun, user: User, numbers: list[int]) -> int:
 def wall_seconds(run: SearchRun) -> float:
     """Seconds that the run has been going, pauses left out."""
     return run.wall_seconds_spent + _wall_since(run)
+
+
+def _standing_document(run: SearchRun, plan: Plan) -> dict[str, Any] | None:
+    """What is known of the forecasts that the run will go by; None where it asks for none."""
+    if not plan.policy.asks_surrogate:
+        return None
+    outlook = TextOutlook if run.generator == "llm" else GaussianOutlook
+    scope = Scope(outlook.name, outlook.version, run.device.slug, run.version.task.slug)
+    return standing_at(scope, plan.rules).to_document()
 
 
 def _wall_since(run: SearchRun) -> float:

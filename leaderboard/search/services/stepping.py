@@ -9,6 +9,7 @@ from leaderboard.search import loop
 from leaderboard.search.documents import generation_document, plan_from
 from leaderboard.search.gaussian_outlook import GaussianOutlook
 from leaderboard.search.generators.base import (
+    Generator,
     GeneratorPaused,
     GeneratorSpent,
     Operator,
@@ -16,10 +17,15 @@ from leaderboard.search.generators.base import (
     digest_of,
 )
 from leaderboard.search.generators.template import Template
+from leaderboard.search.grid import Settings
 from leaderboard.search.llm.journal import StepTaken
 from leaderboard.search.llm.pens import Pen
 from leaderboard.search.llm.writers import Writer
 from leaderboard.search.models import RunStatus, SearchCandidate, SearchEvent, SearchRun, StopReason
+from leaderboard.search.outlook import Outlook
+from leaderboard.search.plan import Policy
+from leaderboard.search.recall import recall_order
+from leaderboard.search.selectors.standings import standing_kept
 from leaderboard.search.selectors.states import FoldedRun, histories
 from leaderboard.search.selectors.templates import template_of
 from leaderboard.search.services import holding, profiles, runs
@@ -53,6 +59,8 @@ class Stepper:
         self._run = run.pk
         self._folded = FoldedRun(run)
         self._outlook: GaussianOutlook | None = None
+        self._recalled: list[Settings] = []
+        self._standing = standing_kept(run)
         self._writer = writer
 
     def step(self) -> bool:
@@ -136,13 +144,20 @@ class Stepper:
             if source:
                 kernel = KernelText(str(template.language), source)
                 return loop.opening(Proposal(digest_of(kernel), kernel, Operator.START, cell=("starter",)))
+        plan = plan_from(run.plan)
+        generator: Generator
+        outlook: Outlook
         if isinstance(template, Pen):
             self._writer = self._writer or Writer()
-            generator = self._writer.generator(run, template)
-            return loop.step(state, generator, TextOutlook(), plan_from(run.plan), slots=slots)
-        if self._outlook is None:
-            self._outlook = GaussianOutlook(template.grid, histories(run))
-        return loop.step(state, template.generator(), self._outlook, plan_from(run.plan), slots=slots)
+            generator, outlook = self._writer.generator(run, template), TextOutlook()
+        else:
+            if self._outlook is None:
+                known = histories(run)
+                self._outlook, self._recalled = GaussianOutlook(template.grid, known), recall_order(known)
+            # Independent samples are to show what is found without knowing anything.
+            recalled = [] if plan.policy == Policy.RANDOM else self._recalled
+            generator, outlook = template.generator(recalled=recalled), self._outlook
+        return loop.step(state, generator, outlook, plan, slots=slots, standing=self._standing)
 
     def _spent(self, run: SearchRun, error: GeneratorSpent) -> bool:
         """The run's own money or tokens end it; the site's, which come back tomorrow, pause it."""
