@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surrogate.calibration import fit_masses
-from surrogate.contract.forecast import Forecast
+from surrogate.contract.forecast import Abstention, Forecast
 from surrogate.evaluation.run import Run, Scored
 from surrogate.evaluation.table import Floats, Table, column_means, masses_of, units_of, with_intervals
 from surrogate.history import anchor_digest
@@ -43,6 +43,8 @@ def report(run: Run) -> dict[str, Any]:
             "output_tokens": sum(item.output_tokens for item in usages),
         }
     if not answered:
+        silent = (row.answer.message for row in run.rows if isinstance(row.answer, Abstention))
+        result["why_no_forecast"] = next(silent, "No kernel that was examined has a time.")
         return result
     table = Table(answered)
     units, unit = units_of(answered)

@@ -20,6 +20,7 @@ from surrogate.evaluation.run import Run, Scored, evaluate
 from surrogate.evaluation.search_replay import STRATEGIES, Replay
 from surrogate.evaluation.splits import folds
 from surrogate.forecasters.random import RandomForecaster
+from surrogate.llm.config import NO_KEY
 from tests.surrogate.factories import outcomes
 from tests.surrogate.test_datasets import setting, write
 
@@ -82,6 +83,14 @@ def test_what_cannot_be_evaluated_is_one_sentence(
     path = export(tmp_path / "data.jsonl", count=20)
     with pytest.raises(CommandError, match=said):
         run_command("evaluate_surrogate", "--data", path, *arguments)
+
+
+def test_who_cannot_be_asked_says_why_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"):
+        monkeypatch.delenv(name, raising=False)
+    path = export(tmp_path / "data.jsonl", count=20)
+    said = run_command("evaluate_surrogate", "--data", path, "--forecaster", "anthropic")
+    assert said == f"anthropic: no forecast. {NO_KEY}.\n"
 
 
 def test_a_limit_examines_a_repeatable_sample() -> None:

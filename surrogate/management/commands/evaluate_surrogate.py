@@ -87,7 +87,7 @@ class Command(BaseCommand):
 
     def _print(self, name: str, result: dict[str, Any]) -> None:
         if "metrics" not in result:
-            self.stdout.write(f"{name}: no forecast ({result['counts']})")
+            self.stdout.write(f"{name}: no forecast. {result['why_no_forecast']}")
             return
         cells = []
         for column in _COLUMNS:
