@@ -7,9 +7,12 @@ from django.contrib.auth.models import User
 
 from leaderboard.models import Score, Standing, Submission, TaskVersion
 from leaderboard.search.llm.book import Book
+from leaderboard.search.llm.models import ExampleUse
 from leaderboard.search.llm.pens import Pen
+from leaderboard.search.llm.records import uses_over_runs
 from leaderboard.search.llm.writers import library_of
 from leaderboard.search.models import SearchRun
+from leaderboard.search.services import outcomes
 from leaderboard.services import submissions
 from runners.models import Device, Runner
 from runners.services import evaluations
@@ -100,3 +103,41 @@ def test_a_run_shows_them_and_keeps_count_of_what_they_were_worth(
     written = run.llm_entries.filter(kind="used", document__fault="", step__in=asked.values("step"))
     assert use.shown == written.count() > 0, "another process counts the same"
     assert use.helped <= use.shown
+    # Over all runs, once per measured kernel, whoever tells of it again.
+    assert uses_over_runs([str(shown.pk)]) == {str(shown.pk): use}
+    for evaluation in evaluations.Evaluation.objects.all():
+        outcomes.record(evaluation=evaluation)
+    assert uses_over_runs([str(shown.pk)]) == {str(shown.pk): use}
+    server.responder = Author()
+    later = start(measurements=3)
+    stepper = stepper_of(later, server)
+    while stepper.step():
+        finish_all(runner, device)
+    assert uses_over_runs([str(shown.pk)])[str(shown.pk)].shown > use.shown
+
+
+def test_a_later_run_is_shown_what_helped_in_earlier_ones(
+    start: Start,  # noqa: F811
+    version: TaskVersion,
+    device: Device,
+    runner: Runner,
+    outsider: User,
+    server: FakeClaude,
+) -> None:
+    """Two examples as like as twins: one of them is shown, and which one earlier runs have taught."""
+    twins = []
+    for name in ("one_way", "another"):
+        twins.append(str(ranked(outsider, device, runner, name, speed=3).pk))
+        for evaluation in list(evaluations.Evaluation.objects.exclude(status="finished")):
+            evaluations.request_cancel(evaluation=evaluation)  # the audit of whoever leads
+    for useless, helpful in (twins, twins[::-1]):
+        ExampleUse.objects.all().delete()
+        ExampleUse.objects.create(key=useless, shown=20, helped=0)
+        ExampleUse.objects.create(key=helpful, shown=20, helped=20)
+        server.responder = Author()
+        run = start(measurements=2)
+        stepper = stepper_of(run, server)
+        while stepper.step():
+            finish_all(runner, device)
+        asked = run.llm_entries.filter(kind="asked").values_list("document__examples", flat=True)
+        assert {key for keys in asked for key in keys or []} == {helpful}

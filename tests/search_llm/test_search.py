@@ -124,6 +124,45 @@ def test_attempts_that_were_lost_count_with_their_bounds(make_search: MakeSearch
     assert written.report()["tokens_spent"] == replied["form"]["tokens"] + replied[step]["tokens"]
 
 
+def test_a_retry_that_the_tokens_may_not_pay_for_is_not_made(
+    make_search: MakeSearch, server: FakeClaude
+) -> None:
+    """A lost attempt counts with its bound, so the next one needs as many again, set aside before it."""
+    broken = code(kernel("one")).failing("stall_within")
+    server.script(FORM, broken, code(kernel("one")))
+    unlimited = make_search()
+    unlimited.search.run(2)
+    entries = unlimited.generator.journal.entries()
+    bound = next(
+        item["tokens_bound"] for item in entries if item["kind"] == "asked" and item["step"] != "form"
+    )
+    spent = next(item["tokens"] for item in entries if item["kind"] == "replied" and item["step"] == "form")
+    assert unlimited.report()["tokens_spent"] > spent + bound
+    for more, attempts in ((bound // 2, 1), (bound, 2)):
+        limit = spent + bound + more
+        server.script(FORM, broken, *([code(kernel("one"))] if attempts == 2 else []))
+        before = len(server.requests)
+        written = make_search(tokens=limit)
+        written.search.run(2)
+        assert server.unused == 0
+        assert len(server.requests) - before == 1 + attempts
+        assert written.report()["tokens_spent"] <= limit
+        stopped_by_tokens = "tokens" in written.report()["stop_reason"]
+        assert stopped_by_tokens == (attempts == 1)
+
+
+def test_what_was_refused_at_the_door_leaves_its_tokens_to_the_next_attempt(
+    make_search: MakeSearch, server: FakeClaude
+) -> None:
+    server.script(FORM, error(529), code(kernel("one")))
+    written = make_search(tokens=60_000)
+    written.search.run(2)
+    replied = [item for item in written.generator.journal.entries() if item["kind"] == "replied"]
+    assert replied[-1]["attempts"] == ["overloaded", "end_turn"]
+    # All that was set aside and not used is free again.
+    assert written.purse.reserve_tokens(60_000 - written.report()["tokens_spent"])
+
+
 def test_a_provider_that_fails_again_and_again_pauses_the_search(
     make_search: MakeSearch, server: FakeClaude
 ) -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from leaderboard.search.llm.bandit import Bandit, reward_of
-from leaderboard.search.llm.examples import Use, uses_of
+from leaderboard.search.llm.examples import Use, gained, uses_of
 from leaderboard.search.llm.journal import Document, Journal
 from leaderboard.search.llm.outcomes import Outcome
 from leaderboard.search.llm.votes import Record, Verifier, Vote, records_of
@@ -86,7 +86,7 @@ class Book:
         return bandit
 
     def uses(self, outcomes: Outcomes) -> dict[str, Use]:
-        """How useful examples were: by the kernels that were written after they had been shown."""
+        """How useful examples were in this search: by the kernels written after they were shown."""
         return uses_of(self._shown(outcomes))
 
     def _shown(self, outcomes: Outcomes) -> Iterable[tuple[list[str], bool]]:
@@ -94,9 +94,7 @@ class Book:
             shown = list(self.asked.get(step, {}).get("examples", []))
             outcome = outcomes(item["digest"]) if not item["fault"] else None
             if shown and outcome is not None:
-                base = item["base"]
-                gained = outcome.log2_seconds is not None and (base is None or outcome.log2_seconds < base)
-                yield shown, gained
+                yield shown, gained(outcome.log2_seconds, item["base"])
 
     def votes_on(self, digest: str) -> list[Vote]:
         return [_vote(item) for item in self.voted.values() if item["digest"] == digest]

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from leaderboard.search.llm.arms import Arm
 from leaderboard.search.llm.book import Book
 from leaderboard.search.llm.journal import Document, StepTaken
+from leaderboard.search.llm.retry_tokens import RetryTokens
 from surrogate.llm.client import Claude
 from surrogate.llm.clock import Clock
 from surrogate.llm.config import Config
@@ -118,7 +119,7 @@ class Desk:
         # Threads with a loop of their own each: the journal may be a database, which an event loop must not
         # touch, and each reply is stored the moment it is there.
         with ThreadPoolExecutor(_AT_ONCE) as pool:
-            waiting: dict[Future[Answer | Failure], Question] = {}
+            waiting: dict[Future[Answer | Failure], tuple[Question, RetryTokens]] = {}
             for item in questions:
                 if not self._purse.reserve_tokens(item.tokens):
                     failure = Failure(FailureKind.OVER_BUDGET, "the tokens of the search are used up")
@@ -132,26 +133,27 @@ class Desk:
                     self._purse.settle_tokens(item.tokens, 0)
                     taken = error
                     break  # what is under way already is paid for, and stored below
-                waiting[pool.submit(self._call, item)] = item
+                ledger = RetryTokens(self._ledger, self._purse, item.tokens)
+                waiting[pool.submit(self._call, item, ledger)] = item, ledger
             for future in as_completed(waiting):
-                item, outcome = waiting[future], future.result()
+                (item, ledger), outcome = waiting[future], future.result()
                 tokens = tokens_of(outcome, lost=item.tokens)
                 try:
                     book.add("replied", item.step, reply_document(outcome, tokens))
                 except StepTaken as error:
                     taken = error  # it took so long that another process booked it as lost
-                self._purse.settle_tokens(item.tokens, tokens)
+                self._purse.settle_tokens(ledger.reserved, tokens)
                 replies.append(Reply(item.step, outcome, True))
         if taken is not None:
             raise taken
         return replies
 
-    def _call(self, question: Question) -> Answer | Failure:
-        return asyncio.run(self._call_async(question))
+    def _call(self, question: Question, ledger: SpendLedger) -> Answer | Failure:
+        return asyncio.run(self._call_async(question, ledger))
 
-    async def _call_async(self, question: Question) -> Answer | Failure:
+    async def _call_async(self, question: Question, ledger: SpendLedger) -> Answer | Failure:
         config = replace(self._config, models=(question.arm.model,))
-        async with Claude(config, self._ledger, clock=self._clock) as client:
+        async with Claude(config, ledger, clock=self._clock) as client:
             return await client.ask(question.request, deadline=self._deadline)
 
 

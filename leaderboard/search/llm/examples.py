@@ -78,6 +78,11 @@ def retrieve(
     return chosen
 
 
+def gained(log2_seconds: float | None, base: float | None) -> bool:
+    """Whether a kernel beat what it was built on; ``base`` None: it was built on nothing."""
+    return log2_seconds is not None and (base is None or log2_seconds < base)
+
+
 def uses_of(shown: Iterable[tuple[Sequence[str], bool]]) -> dict[str, Use]:
     """``shown`` has, per measured kernel, the keys of its prompt's examples and whether it was a gain."""
     found: dict[str, Use] = {}

@@ -15,7 +15,7 @@ from leaderboard.search.llm.arms import Arm, cheapest
 from leaderboard.search.llm.book import Book, Outcomes
 from leaderboard.search.llm.breaker import Breaker
 from leaderboard.search.llm.desk import Desk, Question, Reply
-from leaderboard.search.llm.examples import Example
+from leaderboard.search.llm.examples import Example, Use
 from leaderboard.search.llm.journal import Journal, StepTaken
 from leaderboard.search.llm.prompts import Brief
 from leaderboard.search.llm.sitting import Sitting
@@ -44,6 +44,8 @@ class LlmGenerator:
     independent: bool = False
     #: What verifiers' words were worth so far; this search's own record where nobody keeps one.
     records: Callable[[], dict[Verifier, Record]] | None = None
+    #: What examples were worth so far; in this search alone where nobody keeps count.
+    uses: Callable[[], dict[str, Use]] | None = None
     #: What a profiler said of a kernel, by digest (condensing.readable); empty while nobody has looked.
     profiles: Callable[[str], str] = lambda _: ""
     name: str = "llm"
@@ -60,6 +62,9 @@ class LlmGenerator:
 
     def records_in(self, book: Book) -> dict[Verifier, Record]:
         return self.records() if self.records else book.records(self.outcomes)
+
+    def uses_in(self, book: Book) -> dict[str, Use]:
+        return self.uses() if self.uses else book.uses(self.outcomes)
 
     def hear(self, heard: Sequence[Reply]) -> str:
         """Why to pause, empty while there is no reason. Replies from the journal say nothing of today."""

@@ -1,6 +1,8 @@
-"""What language models' part in searches leaves behind: each run's journal, and verifiers' records."""
+"""What language models' part in searches leaves behind: each run's journal, and over all runs what verifiers'
+words and the archive's examples were worth."""
 
 from django.db import models
+from django.db.models import F, Q
 
 from leaderboard.search.models import SearchRun
 from runners.models import Evaluation
@@ -52,6 +54,23 @@ class VerifierRecord(models.Model):
 
     def __str__(self) -> str:
         return f"{self.verifier} by {self.model} on {self.family}"
+
+
+class ExampleUse(models.Model):
+    """Counts over the measured kernels of all runs, as ``examples.Use`` has them."""
+
+    key = models.CharField(max_length=120, unique=True)  # as ``examples.Example`` names a kernel
+    shown = models.PositiveIntegerField(default=0)
+    helped = models.PositiveIntegerField(default=0)
+    changed_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(name="search_llm_helped_when_shown", condition=Q(helped__lte=F("shown")))
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.key}: {self.helped} of {self.shown}"
 
 
 class ParentProfile(models.Model):

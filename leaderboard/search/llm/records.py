@@ -1,20 +1,28 @@
-"""What verifiers' words were worth over all runs: one record per verifier, model and task family."""
+"""What was worth it over all runs: verifiers' words, per verifier, model and task family, and examples."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from django.db.models import F
 
-from leaderboard.search.llm.models import JournalEntry, VerifierRecord
+from leaderboard.search.llm.examples import Use, gained
+from leaderboard.search.llm.models import ExampleUse, JournalEntry, VerifierRecord
 from leaderboard.search.llm.votes import LEAST_PRECISION, Record, Verifier, Vote, lower_bound
 from leaderboard.search.models import SearchRun
 
 
-def note_outcome(*, run: SearchRun, digest: str, verdict: str) -> None:
-    """Count a measured kernel with the votes on it, in the transaction that takes in its outcome.
+def note_outcome(*, run: SearchRun, digest: str, verdict: str, log2_seconds: float | None) -> None:
+    """Count a measured kernel with its votes and examples, in the transaction that takes in its outcome.
 
-    That happens once for each candidate, so no vote counts twice. The records are the last rows that the
-    transaction locks, in the order of the steps, which is the same for all kernels.
+    That happens once for each candidate, so nothing counts twice. The records are the last rows that the
+    transaction locks: votes in the order of the steps, which is the same for all kernels, then examples in
+    that of their keys.
     """
+    _note_votes(run, digest, verdict)
+    _note_examples(run, digest, log2_seconds)
+
+
+def _note_votes(run: SearchRun, digest: str, verdict: str) -> None:
     votes = JournalEntry.objects.filter(run=run, kind=JournalEntry.Kind.VOTED, document__digest=digest)
     for document in votes.order_by("step").values_list("document", flat=True):
         if not document.get("model"):
@@ -30,6 +38,25 @@ def note_outcome(*, run: SearchRun, digest: str, verdict: str) -> None:
             due=F("due") + counted.due,
             caught=F("caught") + counted.caught,
         )
+
+
+def _note_examples(run: SearchRun, digest: str, log2_seconds: float | None) -> None:
+    used = JournalEntry.objects.filter(run=run, kind=JournalEntry.Kind.USED, document__digest=digest)
+    entry = used.filter(document__fault="").order_by("pk").first()
+    if entry is None:
+        return
+    asked = JournalEntry.objects.filter(run=run, kind=JournalEntry.Kind.ASKED, step=entry.step).first()
+    shown = asked.document.get("examples", []) if asked is not None else []
+    helped = gained(log2_seconds, entry.document["base"])
+    for key in sorted(shown):
+        ExampleUse.objects.get_or_create(key=key)
+        ExampleUse.objects.filter(key=key).update(shown=F("shown") + 1, helped=F("helped") + int(helped))
+
+
+def uses_over_runs(keys: Iterable[str]) -> dict[str, Use]:
+    """Of those examples that were ever shown. One query."""
+    rows = ExampleUse.objects.filter(key__in=list(keys))
+    return {row.key: Use(row.shown, row.helped) for row in rows}
 
 
 def records_of_model(model: str, family: str) -> dict[Verifier, Record]:

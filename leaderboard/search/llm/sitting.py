@@ -181,7 +181,7 @@ class Sitting:
         if self._of.independent or move.operator == Operator.REPAIR:
             return []
         near = move.parents[0].kernel if move.parents else None
-        uses = self._book.uses(self._of.outcomes)
+        uses = self._of.uses_in(self._book)
         reference, language = self._brief.spec.reference, str(self._brief.language)
         return examples.retrieve(reference, language, near, self._of.library, uses)
 

@@ -15,7 +15,7 @@ from leaderboard.search.llm.models import JournalEntry
 from leaderboard.search.llm.outcomes import Outcome, read_outcome
 from leaderboard.search.llm.pens import Pen
 from leaderboard.search.llm.prompts import Brief
-from leaderboard.search.llm.records import records_of_model
+from leaderboard.search.llm.records import records_of_model, uses_over_runs
 from leaderboard.search.llm.setup import setup
 from leaderboard.search.models import SearchCandidate, SearchRun
 from leaderboard.search.plan import Policy
@@ -69,6 +69,7 @@ class Writer:
         chosen = setup(noted["models"], noted["verifiers"], self._config)
         device, plan = run.device, plan_from(run.plan)
         facts = DeviceFacts(device.slug, device.kind, device.name, device.facts, device.ceilings or {})
+        library = library_of(run, pen)
         return LlmGenerator(
             Brief(spec_of(run.version), run.version.task.title, pen.language, facts),
             chosen.arms,
@@ -76,12 +77,13 @@ class Writer:
             DatabaseJournal(run.pk),
             self._outcomes.get,
             seed=plan.seed,
-            library=library_of(run, pen),
+            library=library,
             verify=chosen.verify,
             independent=plan.policy == Policy.RANDOM,
             records=partial(records_of_model, chosen.verify.name, run.version.task.slug)
             if chosen.verify
             else None,
+            uses=partial(uses_over_runs, [item.key for item in library]),
             profiles=partial(profile_of, run),
         )
 

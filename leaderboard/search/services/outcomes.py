@@ -34,6 +34,7 @@ def record(*, evaluation: Evaluation) -> None:
     if candidate.status != Status.MEASURING:
         return
     seconds = _seconds(evaluation)
+    log2_seconds = None if seconds is None else math.log2(seconds)
     ours = evaluation.verdict in (Verdict.INTERNAL_ERROR, Verdict.CANCELLED)
     if ours:
         kind = SearchEvent.Kind.DROPPED
@@ -43,7 +44,6 @@ def record(*, evaluation: Evaluation) -> None:
         }
     else:
         kind = SearchEvent.Kind.MEASURED
-        log2_seconds = None if seconds is None else math.log2(seconds)
         document = {
             "digest": candidate.digest,
             "number": candidate.number,
@@ -57,7 +57,7 @@ def record(*, evaluation: Evaluation) -> None:
     candidate.save(update_fields=["status", "seconds", "seq"])
     _settle(run, candidate, evaluation, seconds, ours)
     if not ours:
-        note_outcome(run=run, digest=candidate.digest, verdict=evaluation.verdict)
+        note_outcome(run=run, digest=candidate.digest, verdict=evaluation.verdict, log2_seconds=log2_seconds)
     if evaluation.verdict == Verdict.INTERNAL_ERROR:
         _trip(run, evaluation.reason)
 
