@@ -94,7 +94,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "kernelhub.lent_connections.given_back",
     "django.middleware.security.SecurityMiddleware",
-    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "kernelhub.static_files.StaticFilesMiddleware",
     "csp.middleware.CSPMiddleware",
     "kernelhub.form_charset.only_utf8",
     "django.contrib.sessions.middleware.SessionMiddleware",

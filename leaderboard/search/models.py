@@ -7,6 +7,7 @@ from django.db import models
 from django.db.models import F, Q
 
 from leaderboard.models import Submission, TaskVersion
+from leaderboard.search.telling import is_told
 from runners.models import Device, Evaluation, Kernel
 from surrogate.policy import Action
 
@@ -144,6 +145,16 @@ class SearchCandidate(models.Model):
 
     def __str__(self) -> str:
         return f"candidate {self.number} of {self.run_id}"
+
+    @property
+    def told_seconds(self) -> float | None:
+        """The forecast where it is one of a time, see ``is_told``."""
+        told = is_told(self.forecast_seconds, self.forecast_spread, self.p_better)
+        return self.forecast_seconds if told else None
+
+    @property
+    def told_spread(self) -> float | None:
+        return None if self.told_seconds is None else self.forecast_spread
 
 
 class SearchEvent(models.Model):

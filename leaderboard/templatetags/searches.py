@@ -49,6 +49,11 @@ def arm(policy: Any) -> str:
 
 
 @register.filter
+def arm_meaning(policy: Any) -> str:
+    return ARMS[Policy(policy)][1] if policy in list(Policy) else ""
+
+
+@register.filter
 def settings_line(parameters: Any) -> str:
     """A template's parameters in one line, e.g. ``rows=4 unroll=2``."""
     return " ".join(f"{name}={value}" for name, value in sorted(parameters.items())) if parameters else ""

@@ -26,6 +26,9 @@ export function watchLiveParts(root) {
   }
 }
 
+/** It waits in a queue, or something of it does. */
+const isQueued = (element) => element !== null && (element.dataset.status === "queued" || "queued" in element.dataset);
+
 class LivePart {
   constructor(id) {
     this.id = id;
@@ -41,7 +44,7 @@ class LivePart {
   }
 
   askWhileQueued() {
-    if (!document.hidden && this.element()?.dataset.status === "queued") this.refresh();
+    if (!document.hidden && isQueued(this.element())) this.refresh();
   }
 
   element() {

@@ -41,6 +41,7 @@ def test_a_form_becomes_a_run(owners_client: Client) -> None:
         ({"measurements": "-1"}, "Measurements must be a whole number"),
         ({"measurements": ""}, "measurements must be above 0"),
         ({"device_seconds": "nan"}, "Device seconds must be a number"),
+        ({"device_seconds": "239"}, "239 pay for none"),
         ({"minutes": "inf"}, "Minutes must be a number"),
         ({"seed": "²"}, "Seed must be a whole number"),
         ({"policy": "best"}, "is no arm of a search"),

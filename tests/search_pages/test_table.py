@@ -91,7 +91,7 @@ def test_what_no_page_of_ours_asks_is_not_found(ended: SearchRun, client_of: Cal
 
 #: Queries of each page: session, user, run and the site's state among them.
 QUERIES = {
-    "": 14, "live/": 6, "table/": 5, "record/": 6, "data/": 8, "data/?since=5": 7, "candidates.csv": 4,
+    "": 14, "live/": 6, "table/": 5, "record/": 7, "data/": 8, "data/?since=5": 7, "candidates.csv": 4,
     "candidates/5/": 8, "lineage/": 6,
 }  # fmt: skip
 

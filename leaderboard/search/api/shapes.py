@@ -136,8 +136,12 @@ class CandidateOut(serializers.Serializer[SearchCandidate]):
     action = serializers.CharField(help_text="skip, defer, measure or audit")
     reason = serializers.CharField(allow_blank=True)
     status = serializers.CharField(help_text="waiting, measuring, measured, failed or dropped")
-    forecast_seconds = serializers.FloatField(allow_null=True)
-    forecast_spread = serializers.FloatField(allow_null=True, help_text="Standard deviation, octaves.")
+    forecast_seconds = serializers.FloatField(
+        source="told_seconds", allow_null=True, help_text="Null also while nothing like it has a time."
+    )
+    forecast_spread = serializers.FloatField(
+        source="told_spread", allow_null=True, help_text="Standard deviation, octaves."
+    )
     p_better = serializers.FloatField(allow_null=True)
     seconds = serializers.FloatField(allow_null=True)
     verdict = serializers.CharField(source="evaluation.verdict", default="")

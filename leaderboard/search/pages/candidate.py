@@ -10,7 +10,8 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from leaderboard.search.kinds import MEANINGS, kind_of
+from leaderboard.search.generators.base import Operator
+from leaderboard.search.kinds import ISLAND, MEANINGS, OPERATORS, kind_of
 from leaderboard.search.llm.stories import findings_of_candidate, profile_of_candidate, story_of
 from leaderboard.search.models import SearchCandidate, SearchRun
 from leaderboard.search.pages.shared import is_owner, visible
@@ -18,6 +19,7 @@ from leaderboard.search.selectors.lineage import MOST_CHILDREN, Tree, changed, t
 from leaderboard.search.selectors.records import Judged
 from leaderboard.search.selectors.starting import key_label
 from runners.contract.vocabulary import SUFFIXES, Language
+from runners.models import EvaluationStatus
 
 #: Lines of a source up to which a difference is worked out: the time grows with their square.
 _MOST_LINES = 4000
@@ -43,10 +45,10 @@ def candidate(request: HttpRequest, run_id: UUID, number: int) -> HttpResponse:
     # The raw report is kept for submissions only.
     profile = {**seen, "raw_bytes": 0} if (seen := profile_of_candidate(run, found.digest)) else None
     judged = None
-    if found.forecast_seconds and found.forecast_spread is not None and found.seconds:
+    if found.told_seconds and found.told_spread is not None and found.seconds:
         judged = Judged(
-            found.number, found.generation, found.action == "audit", found.forecast_seconds,
-            found.forecast_spread, found.seconds,
+            found.number, found.generation, found.action == "audit", found.told_seconds,
+            found.told_spread, found.seconds,
         )  # fmt: skip
     kind = kind_of(found.status, found.action)
     context = {
@@ -56,6 +58,10 @@ def candidate(request: HttpRequest, run_id: UUID, number: int) -> HttpResponse:
         "candidate": found,
         "settings": sorted(found.parameters.items()),
         "kind": kind,
+        "is_queued": evaluation is not None and evaluation.status == EvaluationStatus.QUEUED,
+        "operator_meaning": OPERATORS[Operator(found.operator)],
+        "island_meaning": ISLAND,
+        "lacks_forecast": found.forecast_seconds is not None and found.told_seconds is None,
         "meaning": MEANINGS[kind],
         "ancestors": ancestors,
         "other": other,

@@ -1,12 +1,18 @@
 """A run as its page draws it: what it used of its limits, how far it is, what its owner may do."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Count, Q
+from django.db.models.fields.json import KeyTransform
 
 from leaderboard.search.models import RunStatus, SearchCandidate, SearchEvent, SearchRun, StopReason
 from leaderboard.search.plan import Policy
 from leaderboard.search.selectors.runs import has_entered, last_ending
 from leaderboard.search.selectors.starting import key_label
 from leaderboard.search.services.runs import wall_seconds
+from runners.models import EvaluationStatus
 
 #: What each arm is called; the first is no control.
 ARMS: dict[Policy, tuple[str, str]] = {
@@ -53,7 +59,10 @@ class Overview:
     seconds_left: float | None  # at this pace, until the first limit is reached
     speedup: float | None  # of the best over the starter
     best: SearchCandidate | None
-    measuring: int
+    best_score: Mapping[str, Any] | None  # with the interval of its time
+    measuring: int  # sent to the device, with those that wait in its queue
+    queued: int
+    unspent: float  # device seconds, where too few of them are left for another measurement
     entered_message: str  # why the best kernel was or was not entered
     is_outdone: bool  # the run went on and found a faster kernel than the one it had entered
     is_over: bool  # nothing will change any more by itself
@@ -67,10 +76,14 @@ def overview_of(run: SearchRun, *, is_owner: bool) -> Overview:
     best = (
         run.candidates.filter(status=SearchCandidate.Status.MEASURED)
         .only("number", "seconds", "operator", "parameters", "run_id", "kernel_id")
+        .annotate(score=KeyTransform("score", "evaluation__result"))
         .order_by("seconds", "number")
         .first()
     )
-    measuring = run.candidates.filter(status=SearchCandidate.Status.MEASURING).count()
+    sent = run.candidates.filter(status=SearchCandidate.Status.MEASURING).aggregate(
+        all=Count("pk"), queued=Count("pk", filter=Q(evaluation__status=EvaluationStatus.QUEUED))
+    )
+    measuring = sent["all"]
     ending = last_ending(run)
     noted = ending is not None and ending.kind == SearchEvent.Kind.ENTERED
     finished = run.status == RunStatus.FINISHED
@@ -100,7 +113,10 @@ def overview_of(run: SearchRun, *, is_owner: bool) -> Overview:
         seconds_left=seconds_left(run) if run.status == RunStatus.RUNNING else None,
         speedup=run.starter_seconds / run.best_seconds if run.starter_seconds and run.best_seconds else None,
         best=best,
+        best_score=best.__dict__["score"] if best else None,
         measuring=measuring,
+        queued=sent["queued"],
+        unspent=_unspent(run),
         entered_message=str(ending.document.get("message", "")) if ending and noted and finished else "",
         is_outdone=run.entered_id is not None and beats and not is_entered,
         is_over=finished and not measuring and not is_due,
@@ -139,6 +155,12 @@ def seconds_left(run: SearchRun) -> float | None:
         return None
     wanted = [gone * (meter.limit - meter.spent) / meter.spent for meter in meters_of(run) if meter.spent > 0]
     return max(0.0, min(wanted))
+
+
+def _unspent(run: SearchRun) -> float:
+    """What a run that ended for its device seconds did not use: less than a measurement sets aside."""
+    left = run.device_seconds_limit - run.device_seconds_spent
+    return left if run.stop_reason == StopReason.DEVICE_SECONDS and left >= 1 else 0.0
 
 
 def _heading(run: SearchRun) -> tuple[str, str]:

@@ -13,10 +13,10 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from leaderboard.downloads import download
-from leaderboard.search.kinds import MEANINGS, Kind
+from leaderboard.search.kinds import MEANINGS, OPERATORS, Kind
 from leaderboard.search.llm.records import standings_of
 from leaderboard.search.llm.stories import spend_by_model
-from leaderboard.search.models import SearchRun
+from leaderboard.search.models import SearchCandidate, SearchRun
 from leaderboard.search.pages.overview import ARMS, GENERATORS, overview_of
 from leaderboard.search.pages.shared import after_of, is_owner, person, query_of, since_of, visible
 from leaderboard.search.plan import Policy
@@ -49,7 +49,7 @@ def index(request: HttpRequest) -> HttpResponse:
     mine = request.GET.get("whose") == "mine" and user is not None
     if mine:
         found = found.filter(user=user)
-    found = found.annotate(best_ratio=F("starter_seconds") / F("best_seconds"))
+    found = runs.with_best_score(found).annotate(best_ratio=F("starter_seconds") / F("best_seconds"))
     page = Paginator(found, PAGE_SIZE).get_page(request.GET.get("page"))
     return render(
         request, "leaderboard/search/index.html", {"page": page, "mine": mine, "generators": GENERATORS}
@@ -144,13 +144,15 @@ def _overview(request: HttpRequest, found: SearchRun) -> dict[str, Any]:
 
 
 def _table(found: SearchRun, query: Query) -> dict[str, Any]:
-    counts = candidates.counts(found)
+    counts, table = candidates.counts(found), candidates.page(found, query)
     return {
         "query": query,
-        "table": candidates.page(found, query),
+        "table": table,
         "counts": counts,
         "kinds": list(counts.kinds.items()),
         "operators": list(counts.operators.items()),
+        "operator_meanings": [(operator, OPERATORS[operator]) for operator in counts.operators],
+        "has_untold": any(_lacks_forecast(row.candidate) for row in table.rows),
         "sorts": [(name, SORT_LABELS[name]) for name in SORTS],
         "most_in_file": MOST_IN_FILE,
     }
@@ -171,11 +173,16 @@ def _record(found: SearchRun) -> dict[str, Any]:
     }
 
 
+def _lacks_forecast(item: SearchCandidate) -> bool:
+    """Whether a forecast was made that tells no time."""
+    return item.forecast_seconds is not None and item.told_seconds is None
+
+
 def _cells(row: candidates.Row) -> list[Any]:
     """In the order of _COLUMNS."""
     item = row.candidate
     where = (item.number, row.kind, item.operator, item.generation, item.island, item.action)
-    forecast = (item.forecast_seconds, item.forecast_spread, item.p_better)
+    forecast = (item.told_seconds, item.told_spread, item.p_better)
     settings = " ".join(f"{name}={value}" for name, value in item.parameters.items())
     return [*where, _harmless(item.reason), *forecast, item.seconds, row.verdict, _harmless(settings)]
 

@@ -1,5 +1,6 @@
 """Starting a search: one address that shows the form and takes it."""
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -58,7 +59,15 @@ def new(request: HttpRequest) -> HttpResponse:
     version = _version(request.GET.get("task", ""))
     options = start_options(person(request), version, request.GET.get("device", ""))
     enabled = [choice.value for choice in options.generators if choice.enabled]
-    return _page(request, options, Draft(generator=enabled[0] if enabled else "template"))
+    generator = enabled[0] if enabled else "template"
+    return _page(request, options, Draft(generator=generator, device_seconds=_affordable(options)))
+
+
+def _affordable(options: StartOptions) -> str:
+    """The usual device seconds, or what is left of the day where that is less and pays for a measurement."""
+    left = math.inf if options.budget is None else math.floor(options.budget.left)
+    usual = _USUAL.device_seconds
+    return f"{left if options.each_seconds <= left < usual else usual:g}"
 
 
 def _take(request: HttpRequest) -> HttpResponse:

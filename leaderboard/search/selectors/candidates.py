@@ -1,16 +1,18 @@
 """The table of a run's candidates: filtered, sorted and paged by the database, never counted row by row."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from django.db.models import Count, F, Q, QuerySet
+from django.db.models.fields.json import KeyTransform
 
 from leaderboard.connections import give_back
 from leaderboard.search.generators.base import Operator
 from leaderboard.search.kinds import WHERE, Kind, kind_of
 from leaderboard.search.models import SearchCandidate, SearchRun
+from runners.models import EvaluationStatus
 
 PAGE_SIZE = 25
 #: Rows that a file reads at a time.
@@ -68,9 +70,13 @@ class Query:
 
 @dataclass(frozen=True)
 class Row:
+    """``score`` is of a measured one, with its interval; rows for files go without."""
+
     candidate: SearchCandidate
     kind: Kind
     verdict: str
+    is_queued: bool = False  # sent to the device, where it waits for its turn
+    score: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -93,6 +99,8 @@ def page(run: SearchRun, query: Query, size: int = PAGE_SIZE) -> TablePage:
     """One query, whatever the page: nothing before the cursor is read."""
     field, _ = SORTS[query.sort]
     rows = _filtered(run, query)
+    if size <= PAGE_SIZE:  # out of large documents, which a file's thousands of rows do not open
+        rows = rows.annotate(score=KeyTransform("score", "evaluation__result"))
     if query.after:
         rows = rows.filter(_beyond(query))
     found = [_row(candidate) for candidate in rows[: size + 1]]
@@ -136,7 +144,9 @@ def counts(run: SearchRun) -> Counts:
 
 def _filtered(run: SearchRun, query: Query) -> QuerySet[SearchCandidate]:
     field, falls = SORTS[query.sort]
-    rows = run.candidates.only(*_ROW).annotate(verdict=F("evaluation__verdict"))
+    rows = run.candidates.only(*_ROW).annotate(
+        verdict=F("evaluation__verdict"), evaluation_status=F("evaluation__status")
+    )
     if query.kind:
         rows = rows.filter(WHERE[query.kind])
     if query.operator:
@@ -172,4 +182,6 @@ def _cursor(text: str) -> tuple[float | None, int]:
 
 
 def _row(candidate: SearchCandidate) -> Row:
-    return Row(candidate, kind_of(candidate.status, candidate.action), candidate.__dict__["verdict"] or "")
+    kind, more = kind_of(candidate.status, candidate.action), candidate.__dict__
+    is_queued = kind == Kind.MEASURING and more["evaluation_status"] == EvaluationStatus.QUEUED
+    return Row(candidate, kind, more["verdict"] or "", is_queued, more.get("score"))

@@ -16,6 +16,7 @@ from leaderboard.search.llm.models import JournalEntry
 from leaderboard.search.models import SearchCandidate, SearchEvent, SearchRun
 from leaderboard.search.plan import Policy
 from leaderboard.search.selectors.runs import changed_since, visible_runs
+from leaderboard.search.telling import is_told
 from leaderboard.search.thinning import Point, thinned
 from leaderboard.selectors.viewers import Viewer
 
@@ -23,6 +24,8 @@ from leaderboard.selectors.viewers import Viewer
 LIMIT = 2000
 #: Kernels that a band is made of, the newest ones.
 _MOST_DRAWN = 500
+#: What ``is_told`` asks for.
+_FORECAST = ("forecast_seconds", "forecast_spread", "p_better")
 _PLACES = {kind: place for place, kind in enumerate(Kind)}
 _EventKind = SearchEvent.Kind
 
@@ -58,7 +61,7 @@ def points(run: SearchRun, since: int, after: int | None = None) -> tuple[list[P
     itself those after candidate ``after``. Where the third is a number there are more.
     """
     rows = changed_since(run, since, after).filter(seq__lte=run.seq)
-    columns = rows.values_list("number", "status", "action", "seconds", "forecast_seconds", "seq")
+    columns = rows.values_list("number", "status", "action", "seconds", *_FORECAST, "seq")
     if since == 0:
         return thinned(_point(row) for row in columns.iterator(chunk_size=5000)), run.seq, None
     found = list(columns[:LIMIT])
@@ -208,8 +211,8 @@ def _until(bills: tuple[list[datetime], list[float]], at: datetime) -> float:
 
 
 def _point(row: tuple[Any, ...]) -> Point:
-    number, status, action, seconds, forecast, _ = row
-    return Point(number, kind_of(status, action), seconds, forecast)
+    number, status, action, seconds, *forecast, _ = row
+    return Point(number, kind_of(status, action), seconds, forecast[0] if is_told(*forecast) else None)
 
 
 def _short(value: float | None, digits: int = 4) -> float | None:

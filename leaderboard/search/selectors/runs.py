@@ -3,7 +3,8 @@
 from uuid import UUID
 
 from django.core.exceptions import ValidationError
-from django.db.models import Q, QuerySet
+from django.db.models import OuterRef, Q, QuerySet, Subquery
+from django.db.models.fields.json import KeyTransform
 
 from leaderboard.models import Submission
 from leaderboard.search.models import SearchCandidate, SearchEvent, SearchRun
@@ -62,6 +63,13 @@ def entered_as(submission: Submission, viewer: Viewer) -> SearchRun | None:
             events__document__submission=str(submission.pk),
         ).first()
     )
+
+
+def with_best_score(found: QuerySet[SearchRun]) -> QuerySet[SearchRun]:
+    """With ``best_score``, the score of the best kernel with its interval, for a page of runs at most."""
+    measured = SearchCandidate.objects.filter(run=OuterRef("pk"), status=SearchCandidate.Status.MEASURED)
+    score = measured.order_by("seconds", "number").values(found=KeyTransform("score", "evaluation__result"))
+    return found.annotate(best_score=Subquery(score[:1]))
 
 
 def has_entered(run: SearchRun, best: SearchCandidate) -> bool:

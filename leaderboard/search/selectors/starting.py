@@ -10,11 +10,12 @@ from leaderboard.models import Task, TaskVersion
 from leaderboard.search.generators.template import KEYS, Template, load_templates
 from leaderboard.search.llm.pens import pen_for
 from leaderboard.search.selectors.quotas import Quota, quota_of
+from leaderboard.selectors import estimates
 from leaderboard.selectors.budgets import Budget, budget_of
 from leaderboard.selectors.devices import DeviceStatus, device_statuses
 from leaderboard.selectors.options import LANGUAGE_LABELS, Choice, device_refusal
 from leaderboard.selectors.specs import spec_of
-from runners.contract.vocabulary import LANGUAGES_OF, DeviceKind, lacks_compiler
+from runners.contract.vocabulary import LANGUAGES_OF, DeviceKind, Mode, lacks_compiler
 from runners.models import Device
 from surrogate.llm.config import Config
 
@@ -31,6 +32,7 @@ class StartOptions:
     languages: list[Choice]  # keys of templates and starters; ``devices`` holds generators here
     budget: Budget | None  # of the viewer on the device today
     quota: Quota | None
+    each_seconds: float  # device time that a measurement sets aside until it ends; 0 without a device
 
     @property
     def can_start(self) -> bool:
@@ -38,7 +40,7 @@ class StartOptions:
 
 
 def start_options(user: User | None, version: TaskVersion, device_slug: str = "") -> StartOptions:
-    """Ten queries at most."""
+    """Eleven queries at most."""
     spec = spec_of(version)
     choices = []
     for status in device_statuses():
@@ -65,7 +67,13 @@ def start_options(user: User | None, version: TaskVersion, device_slug: str = ""
         languages=_languages(templates if "template" in enabled else [], pens if "llm" in enabled else []),
         budget=budget_of(user, device) if user is not None and device is not None else None,
         quota=quota_of(user) if user is not None else None,
+        each_seconds=each_seconds(version, device) if device is not None else 0.0,
     )
+
+
+def each_seconds(version: TaskVersion, device: Device) -> float:
+    """What a measurement of a search sets aside. One query."""
+    return estimates.reservations(version.spec_id, [device.pk])[device.pk, str(Mode.BENCHMARK)]
 
 
 def key_label(key: str) -> str:

@@ -113,6 +113,7 @@ def start(
         raise Refusal("language_not_on_device", f"{device.name} has no {compiler} at present.")
     with transaction.atomic():
         site_mode.require_open()
+        quotas.require_a_measurement(version=version, device=device, device_seconds=limits.device_seconds)
         quotas.require(user=user, runs=1, measurements=limits.measurements, dollars=limits.money)
         run = SearchRun.objects.create(
             user=user,
