@@ -5,6 +5,8 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from django.test import Client
+from django.urls import reverse
 
 from leaderboard.search.gaussian_outlook import GaussianOutlook
 from leaderboard.search.grid import Grid
@@ -103,7 +105,7 @@ def test_a_standing_survives_the_log() -> None:
 
 
 def test_a_run_goes_by_the_runs_before_it_and_says_so(
-    start: Callable[..., SearchRun], runner: Runner, device: Device
+    client: Client, start: Callable[..., SearchRun], runner: Runner, device: Device
 ) -> None:
     first = start(measurements=24)
     stepper = Stepper(first)
@@ -119,6 +121,10 @@ def test_a_run_goes_by_the_runs_before_it_and_says_so(
     record = record_of(first)
     assert record.promise.startswith("No guarantee. Earlier searches measured 0 kernels")
     assert "as stated" in record.calibration
+    client.force_login(first.user)
+    page = client.get(reverse("search-record", args=[first.pk])).content.decode()
+    assert record.promise in page
+    assert record.calibration in page
     assert standing_kept(start(plan=Plan(policy=Policy.NONE))) is None
 
 
