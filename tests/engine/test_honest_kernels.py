@@ -112,6 +112,11 @@ def test_profile_mode_reports_rates(evaluate: Evaluate, source: str) -> None:
         assert len(base64.b64decode(document["trace"])) == profile["raw_bytes"]
 
 
+def test_what_the_profiler_says_is_not_the_submissions_output(evaluate: Evaluate) -> None:
+    output = evaluate(f"print('USDT: said by the submission')\n{GOOD_PYTHON}", Mode.PROFILE)["output"]
+    assert (output["stdout"], output["stderr"]) == ("USDT: said by the submission\n", "")
+
+
 def test_second_build_of_the_same_source_comes_from_the_cache(evaluate: Evaluate) -> None:
     source = GOOD_CPP + "// built twice\n"
     first, second = evaluate(source), evaluate(source)
