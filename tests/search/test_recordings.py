@@ -99,7 +99,9 @@ def test_the_command_writes_what_the_api_does(
     call_command("search_export", str(run.pk), stdout=output)
     assert output.getvalue() == told
     packed = tmp_path / "pool.gz"
-    call_command("search_export", str(run.pk), output=packed)
+    said = StringIO()
+    call_command("search_export", str(run.pk), output=packed, stderr=said)
+    assert said.getvalue().strip() == f"wrote {run.candidates.count()} candidates of run {run.pk} to {packed}"
     assert gzip.decompress(packed.read_bytes()).decode() == told
     for wrong in ("x", "00000000-0000-0000-0000-000000000000"):
         with pytest.raises(CommandError, match="no search run"):

@@ -33,7 +33,7 @@ def test_what_is_exported_loads_again(
     (record,) = data.records
     assert record.outcome.log2_ratio == pytest.approx(2.0)
     assert record.outcome.request.anchor.name == "reference, eager"
-    with pytest.raises(CommandError, match="cannot write"):
+    with pytest.raises(CommandError, match="exists and is never written over: name a new file"):
         call_command("export_outcomes", output=target)
 
 

@@ -32,6 +32,8 @@ class Command(BaseCommand):
         opener = gzip.open if path.suffix == ".gz" else open
         try:
             with opener(path, "wt", encoding="utf-8") as file:
-                file.writelines(lines)
+                count = sum(bool(file.write(line)) for line in lines) - 1  # the first line is about the run
         except OSError as error:
-            raise CommandError(f"{path}: {error.strerror}") from error
+            raise CommandError(f"cannot write {path}: {error.strerror}") from error
+        # Apart from standard output, as that is the file's where none is named.
+        self.stderr.write(f"wrote {count} candidate{'' if count == 1 else 's'} of run {run.pk} to {path}")

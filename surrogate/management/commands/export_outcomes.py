@@ -32,6 +32,8 @@ class Command(BaseCommand):
         try:
             with target.open("x", encoding="utf-8") as file:  # never over another one
                 count = sum(bool(file.write(f"{line}\n")) for line in lines)
+        except FileExistsError:
+            raise CommandError(f"{target} exists and is never written over: name a new file") from None
         except OSError as error:
             raise CommandError(f"cannot write {target}: {error.strerror}") from error
-        print(f"{count} outcomes in {target}", file=sys.stderr)
+        print(f"wrote {count} outcome{'' if count == 1 else 's'} to {target}", file=sys.stderr)
