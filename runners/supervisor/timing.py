@@ -27,12 +27,13 @@ _USUAL_PRECISION = 0.02
 _FEWEST_BATCHES = {DeviceKind.CPU: 5, DeviceKind.CUDA: 15}
 _FEWEST_AT_ALL = 3  # of each length, even past the budget
 _MOST_BATCHES = 150
-_MOST_CHECKED = 128  # outputs of one batch
+#: Outputs of one batch that are looked at: as many as this share of the batches' own time allows, and bounds.
+_LOOKING, _FEWEST_LOOKS, _MOST_LOOKS = 0.5, 2, 128
 #: Of the time that batches and quick looks take, how much more may go into exact comparisons.
 _CHECKING = 0.15
 #: Of the time for a case, how much a batch may take whose outputs are compared exactly, and how many of them
 #: are in any case.
-_CHECKED_WHOLE, _FEWEST_CHECKED = 0.1, 1
+_WELL_CHECKED, _FEWEST_CHECKED = 0.1, 1
 _TRIAL = 64  # calls of the first batch that tells how long a call takes
 #: Seconds that a long batch need not exceed where there are slots for more calls.
 _LONG_BATCH = {DeviceKind.CUDA: 0.025}
@@ -66,7 +67,8 @@ class CaseTimer:
         self._checked = 0
         self._exactly = 0
         self._batches = 0
-        self._batch_seconds = 0.0
+        self._batch_seconds = 0.0  # filling inputs and running
+        self._look_seconds = 0.0
         self._check_seconds = 0.0
 
     def measure(self, ceilings: Mapping[str, Any], activity: Callable[[str], None]) -> Timing:
@@ -123,13 +125,13 @@ class CaseTimer:
         """
         end = time.monotonic() + self._limits.warm_up
         budget = self._limits.case_timing
-        per_call = min(self._batch(opened, [slot], check_all=False) for slot in range(2))
+        per_call = min(self._batch(opened, [slot], closely=False) for slot in range(2))
         for most in sorted({min(slots, _TRIAL), slots}):
             length = most if most <= _TRIAL else self._long(per_call, slots)
             if per_call * length < min(budget, self._limits.call / 2):
-                per_call = self._batch(opened, list(range(length)), check_all=False) / length
+                per_call = self._batch(opened, list(range(length)), closely=False) / length
         while time.monotonic() < end:
-            self._batch(opened, [self._random.randrange(slots)], check_all=False)
+            self._batch(opened, [self._random.randrange(slots)], closely=False)
         return self._long(per_call, slots)
 
     def _long(self, per_call: float, slots: int) -> int:
@@ -151,8 +153,8 @@ class CaseTimer:
         while len(samples[long]) < _MOST_BATCHES:
             for length in self._random.sample([short, long], 2):
                 order = self._random.sample(range(opened.slots), length)
-                check_all = length == short and not samples[short]
-                samples[length].append(self._batch(opened, order, check_all=check_all))
+                closely = length == short and not samples[short]
+                samples[length].append(self._batch(opened, order, closely=closely))
             self._depart(opened, self._departures.after_a_pair([short, long]))
             done = len(samples[long])
             if done < _FEWEST_AT_ALL:
@@ -170,7 +172,7 @@ class CaseTimer:
         self._depart(opened, self._departures.owed([short, long]))
         # The last one is looked at more closely: which one it is, nobody could know before.
         order = self._random.sample(range(opened.slots), long)
-        samples[long].append(self._batch(opened, order, check_all=True))
+        samples[long].append(self._batch(opened, order, closely=True))
         return samples
 
     def _depart(self, opened: OpenCase, lengths: list[int]) -> None:
@@ -178,15 +180,16 @@ class CaseTimer:
         for length in lengths:
             began = time.monotonic()
             order = self._random.sample(range(opened.slots), length)
-            self._batch(opened, order, check_all=False, departure=self._departures.draw(length))
+            self._batch(opened, order, closely=False, departure=self._departures.draw(length))
             self._departures.took(time.monotonic() - began)
 
     def _batch(
-        self, opened: OpenCase, order: list[int], *, check_all: bool, departure: Departure | None = None
+        self, opened: OpenCase, order: list[int], *, closely: bool, departure: Departure | None = None
     ) -> float:
-        """One batch on fresh secret inputs. Every output is compared with a quick reference, and what that
-        doubts with the exact one; a drawn slot, or with ``check_all`` all that there is time for, with the
-        exact one in any case. With a ``departure`` it is the slot that departs, and no other.
+        """One batch on fresh secret inputs. Of its outputs as many as there is time for, drawn at random, are
+        compared with a quick reference, and what that doubts with the exact one; one of them, or with
+        ``closely`` some, with the exact one in any case. With a ``departure`` it is the slot that departs,
+        and no other.
         """
         values = opened.draw(departure) if departure else None
         departs = self._random.choice(order) if departure else None
@@ -196,12 +199,16 @@ class CaseTimer:
         if departure and departs is not None and values is not None:
             opened.depart(departs, departure, values)
         seconds = opened.run()
-        looked_at = self._random.sample(order, min(len(order), _MOST_CHECKED))
-        if departs is not None:
-            looked_at = [departs]  # the others are as good as in any other batch
-        exactly = self._affordable_checks() if check_all else int(bool(departure) or self._draws_a_check())
+        self._batch_seconds += time.perf_counter() - began
+        self._batches += 1
+        exactly = self._affordable_checks() if closely else int(bool(departure) or self._draws_a_check())
+        # Of a batch that departs no other slot is looked at: they are as good as in any other batch.
+        looks = max(exactly, self._affordable_looks())
+        looked_at = [departs] if departs is not None else self._random.sample(order, min(len(order), looks))
+        began = time.perf_counter()
         doubted = [slot for slot in looked_at[exactly:] if not opened.roughly_right(slot)]
-        ran = time.perf_counter()
+        looked = time.perf_counter()
+        self._look_seconds += looked - began
         for slot in [*looked_at[:exactly], *doubted]:
             for error in opened.check(slot):
                 if error["mismatches"]:
@@ -209,17 +216,25 @@ class CaseTimer:
                     raise CaseFailed(Verdict.WRONG, f"{when}: {sentence(error)}")
         self._checked += len(looked_at)
         self._exactly += min(exactly, len(looked_at)) + len(doubted)
-        self._batches += 1
-        self._batch_seconds += ran - began
-        self._check_seconds += time.perf_counter() - ran
+        self._check_seconds += time.perf_counter() - looked
         return seconds
 
+    def _affordable_looks(self) -> int:
+        """How many outputs of a batch are compared with the quick reference."""
+        looks = self._checked - self._exactly
+        if looks <= 0 or self._look_seconds <= 0:
+            return _FEWEST_LOOKS
+        per_batch, per_look = self._batch_seconds / self._batches, self._look_seconds / looks
+        return max(_FEWEST_LOOKS, min(_MOST_LOOKS, round(_LOOKING * per_batch / per_look)))
+
     def _affordable_checks(self) -> int:
-        """How many outputs of a batch that is checked whole are compared exactly."""
+        """How many outputs of a batch that is checked closely are compared exactly."""
         if not self._exactly:
             return _FEWEST_CHECKED
         per_check = self._check_seconds / self._exactly
-        return max(_FEWEST_CHECKED, int(_CHECKED_WHOLE * self._limits.case_timing / per_check))
+        return max(
+            _FEWEST_CHECKED, min(_MOST_LOOKS, int(_WELL_CHECKED * self._limits.case_timing / per_check))
+        )
 
     def _draws_a_check(self) -> bool:
         """Whether one of this batch is compared exactly: always while cheap, else as often as its share
@@ -227,7 +242,7 @@ class CaseTimer:
         """
         if not self._exactly:
             return True
-        per_batch = self._batch_seconds / self._batches
+        per_batch = (self._batch_seconds + self._look_seconds) / self._batches
         per_check = self._check_seconds / self._exactly
         return self._random.random() * per_check < _CHECKING * per_batch
 

@@ -104,7 +104,7 @@ def test_a_batch_of_thousands_is_checked_by_drawing(spec: TaskSpec) -> None:
     _measure(device, spec)
 
     assert 256 < device.checked < 1000
-    assert device.checked + device.looked_at > 30 * 64, "every batch is looked at, by drawing"
+    assert device.checked + device.looked_at > len(device.lengths), "every batch is looked at, by drawing"
 
 
 def test_dawdling_in_short_batches_gains_next_to_nothing(spec: TaskSpec) -> None:
