@@ -15,6 +15,9 @@ from surrogate.contract import bins
 from surrogate.contract.forecast import Abstention, Forecast
 from surrogate.risk import RiskThreshold, Scope
 
+#: What guarantees of skips promise: at most this share of the skipped beat the incumbent, with confidence
+#: 1 − DELTA.
+RISK, DELTA = 0.1, 0.1
 TOO_FEW = "Too few outcomes for a guaranteed threshold."
 
 

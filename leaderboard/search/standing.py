@@ -9,9 +9,8 @@ from typing import Any
 
 from leaderboard.search.outlook import Outlook
 from surrogate.calibration import MINIMUM
-from surrogate.policy import TOO_FEW, Bar, Rules, bar_for
+from surrogate.policy import DELTA, RISK, TOO_FEW, Bar, Rules, bar_for
 from surrogate.risk import RiskThreshold, Scope, guaranteed_threshold, least_cases
-from surrogate.services.guarantees import DELTA, RISK
 
 #: Outcomes that stand for the forecasts being right as they are, when their doubt is corrected.
 _BELIEVED = 10

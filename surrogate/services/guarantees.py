@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from django.db.models.functions import Length
 
+from surrogate import policy
 from surrogate.contract.forecast import Forecast as ContractForecast
 from surrogate.contract.request import KernelText
 from surrogate.features.similarity import unlike_each_other
@@ -19,8 +20,7 @@ from surrogate.requests import MOST_CHARACTERS
 from surrogate.risk import guaranteed_threshold, least_cases
 from surrogate.services.places import Place, Record, judged_in
 
-#: At most this share of the skipped beat the incumbent, with confidence 1 − DELTA.
-RISK, DELTA = 0.1, 0.1
+RISK, DELTA = policy.RISK, policy.DELTA
 #: Fewer outcomes than this cannot prove it.
 LEAST = least_cases(RISK, DELTA)
 #: New outcomes of a place before its guarantee is computed anew.

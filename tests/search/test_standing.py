@@ -20,9 +20,8 @@ from leaderboard.search.sieve import sieve
 from leaderboard.search.standing import Case, Standing, standing_of, unguaranteed
 from runners.models import Device, Runner
 from surrogate.calibration import MINIMUM
-from surrogate.policy import Action, Rules
+from surrogate.policy import DELTA, RISK, Action, Rules
 from surrogate.risk import Scope, least_cases
-from surrogate.services.guarantees import DELTA, RISK
 from tests.search.conftest import claimed, finish, measure_all
 
 RULES = Rules()
