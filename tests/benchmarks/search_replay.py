@@ -60,14 +60,16 @@ def _mean(numbers: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _print(merged: dict[str, Any]) -> None:
-    head = "| policy | 20 | 50 | 100 | score to 100 |"
-    _say(f"{head}\n{'|---' * 5}|")
+    first = next(iter(merged["mean of the pools"].values()))
+    counts = [count for count in _COUNTS if count in first]
+    head = f"| policy | {' | '.join(counts)} | score to {counts[-1]} |"
+    _say(f"{head}\n{'|---' * (len(counts) + 2)}|")
     for name, found in merged["mean of the pools"].items():
-        last = found[_COUNTS[-1]]
+        last = found[counts[-1]]
         cells = [
             f"{found[count]['found_over_optimum']:.3f} [{found[count]['interval'][0]:.3f}, "
             f"{found[count]['interval'][1]:.3f}]"
-            for count in _COUNTS
+            for count in counts
         ]
         low, high = last["score_interval"]
         _say(f"| {name} | {' | '.join(cells)} | {last['score']:.3f} [{low:.3f}, {high:.3f}] |")

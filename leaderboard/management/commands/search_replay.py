@@ -107,6 +107,7 @@ def _arms(options: dict[str, Any]) -> list[tuple[str, Plan]]:
             whole = multiple == _WHOLE
             times, islands = (MOST_MULTIPLE, 1) if whole else (int(multiple), 2)
             name = f"{policy} {_WHOLE} pool" if whole else f"{policy} {multiple}x"
+            name += " without recall" if options["no_recall"] else ""
             plan = Plan(policy=policy, slots=options["slots"], multiple=times, islands=islands)
             found.append((name, plan))
     return found
