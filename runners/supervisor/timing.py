@@ -15,6 +15,7 @@ from runners.contract.vocabulary import DeviceKind, Mode, Verdict
 from runners.supervisor.alone import alone_seconds, how_many, least_seconds, overlap
 from runners.supervisor.compare import sentence
 from runners.supervisor.departures import Departure, Departures
+from runners.supervisor.looks import Looks
 from runners.supervisor.outcome import CaseFailed, Ended
 from runners.supervisor.session import DeviceSession, OpenCase
 from runners.supervisor.statistics import Estimate, estimate
@@ -27,13 +28,6 @@ _USUAL_PRECISION = 0.02
 _FEWEST_BATCHES = {DeviceKind.CPU: 5, DeviceKind.CUDA: 15}
 _FEWEST_AT_ALL = 3  # of each length, even past the budget
 _MOST_BATCHES = 150
-#: Outputs of one batch that are looked at: as many as this share of the batches' own time allows, and bounds.
-_LOOKING, _FEWEST_LOOKS, _MOST_LOOKS = 0.5, 2, 128
-#: Of the time that batches and quick looks take, how much more may go into exact comparisons.
-_CHECKING = 0.15
-#: Of the time for a case, how much a batch may take whose outputs are compared exactly, and how many of them
-#: are in any case.
-_WELL_CHECKED, _FEWEST_CHECKED = 0.1, 1
 _TRIAL = 64  # calls of the first batch that tells how long a call takes
 #: Seconds that a long batch need not exceed where there are slots for more calls.
 _LONG_BATCH = {DeviceKind.CUDA: 0.025}
@@ -64,12 +58,8 @@ class CaseTimer:
         self._precision = _PRECISION.get((case.device_kind, mode), _USUAL_PRECISION)
         self._random = secrets.SystemRandom()
         self._departures = Departures(spec, case, asked=mode == Mode.RANKED)
+        self._looks = Looks(limits.case_timing)
         self._checked = 0
-        self._exactly = 0
-        self._batches = 0
-        self._batch_seconds = 0.0  # filling inputs and running
-        self._look_seconds = 0.0
-        self._check_seconds = 0.0
 
     def measure(self, ceilings: Mapping[str, Any], activity: Callable[[str], None]) -> Timing:
         """Raises CaseFailed and Ended for what goes wrong."""
@@ -199,52 +189,30 @@ class CaseTimer:
         if departure and departs is not None and values is not None:
             opened.depart(departs, departure, values)
         seconds = opened.run()
-        self._batch_seconds += time.perf_counter() - began
-        self._batches += 1
-        exactly = self._affordable_checks() if closely else int(bool(departure) or self._draws_a_check())
+        ran = time.perf_counter()
+        looks = self._looks
+        looks.batch_seconds += ran - began
+        looks.batches += 1
+        exactly = (
+            looks.exact_ones() if closely else int(bool(departure) or looks.draws_an_exact_one(self._random))
+        )
         # Of a batch that departs no other slot is looked at: they are as good as in any other batch.
-        looks = max(exactly, self._affordable_looks())
-        looked_at = [departs] if departs is not None else self._random.sample(order, min(len(order), looks))
-        began = time.perf_counter()
-        doubted = [slot for slot in looked_at[exactly:] if not opened.roughly_right(slot)]
+        count = min(len(order), max(exactly, looks.quick_ones()))
+        looked_at = [departs] if departs is not None else self._random.sample(order, count)
+        quickly = looked_at[exactly:]
+        doubted = [slot for slot in quickly if not opened.roughly_right(slot)]
         looked = time.perf_counter()
-        self._look_seconds += looked - began
+        looks.quick += len(quickly)
+        looks.quick_seconds += looked - ran
         for slot in [*looked_at[:exactly], *doubted]:
             for error in opened.check(slot):
                 if error["mismatches"]:
                     when = departure.describe() if departure and slot == departs else "while timed"
                     raise CaseFailed(Verdict.WRONG, f"{when}: {sentence(error)}")
         self._checked += len(looked_at)
-        self._exactly += min(exactly, len(looked_at)) + len(doubted)
-        self._check_seconds += time.perf_counter() - looked
+        looks.exact += len(looked_at) - len(quickly) + len(doubted)
+        looks.exact_seconds += time.perf_counter() - looked
         return seconds
-
-    def _affordable_looks(self) -> int:
-        """How many outputs of a batch are compared with the quick reference."""
-        looks = self._checked - self._exactly
-        if looks <= 0 or self._look_seconds <= 0:
-            return _FEWEST_LOOKS
-        per_batch, per_look = self._batch_seconds / self._batches, self._look_seconds / looks
-        return max(_FEWEST_LOOKS, min(_MOST_LOOKS, round(_LOOKING * per_batch / per_look)))
-
-    def _affordable_checks(self) -> int:
-        """How many outputs of a batch that is checked closely are compared exactly."""
-        if not self._exactly:
-            return _FEWEST_CHECKED
-        per_check = self._check_seconds / self._exactly
-        return max(
-            _FEWEST_CHECKED, min(_MOST_LOOKS, int(_WELL_CHECKED * self._limits.case_timing / per_check))
-        )
-
-    def _draws_a_check(self) -> bool:
-        """Whether one of this batch is compared exactly: always while cheap, else as often as its share
-        of the time allows, by an independent draw, so that no pause tells which batch comes next.
-        """
-        if not self._exactly:
-            return True
-        per_batch = (self._batch_seconds + self._look_seconds) / self._batches
-        per_check = self._check_seconds / self._exactly
-        return self._random.random() * per_check < _CHECKING * per_batch
 
     def _timing(
         self, found: Estimate, samples: Mapping[int, list[float]], ceilings: Mapping[str, Any]
