@@ -87,7 +87,6 @@ INSTALLED_APPS = [
     *(["allauth.socialaccount.providers.github"] if env.text("GITHUB_CLIENT_ID") else []),
     "rest_framework",
     "drf_spectacular",
-    "drf_spectacular_sidecar",
     "channels",
     "csp",
 ]
@@ -226,9 +225,6 @@ SPECTACULAR_SETTINGS = {
     "DESCRIPTION": "Everything a page can do. Times are seconds, sizes bytes.",
     "VERSION": "1",
     "SERVE_INCLUDE_SCHEMA": False,
-    "SWAGGER_UI_DIST": "SIDECAR",
-    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
-    "REDOC_DIST": "SIDECAR",
     "ENUM_NAME_OVERRIDES": {
         "LanguageEnum": "leaderboard.api.choices.LANGUAGES",
         "DeviceKindEnum": "leaderboard.api.choices.DEVICE_KINDS",

@@ -1,7 +1,7 @@
 """How many outputs of a timed batch are compared with the reference, so that time is left for batches. Pure.
 
 A quick look compares with the reference in the task's own precision, an exact one with the float64 oracle;
-for a kernel of milliseconds either costs many times the call itself. What is left out is drawn after the batch.
+either costs many times a call of milliseconds. What is left out is drawn after the batch.
 """
 
 from dataclasses import dataclass

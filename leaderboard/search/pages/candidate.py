@@ -1,6 +1,7 @@
 """One candidate: where it comes from, what was said of it, and what it came to."""
 
 import difflib
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -23,6 +24,8 @@ from runners.models import EvaluationStatus
 
 #: Lines of a source up to which a difference is worked out: the time grows with their square.
 _MOST_LINES = 4000
+#: Where a stretch of a difference begins, before and now.
+_FIRST_LINE = re.compile(r"[-+](\d+)")
 #: Ancestors with which a candidate can be compared.
 _MOST_COMPARED = 8
 
@@ -136,7 +139,7 @@ def diff(before: str, now: str) -> list[DiffLine]:
         if line.startswith(("--- ", "+++ ")) and not found:
             continue  # the two lines that would name files
         if line.startswith("@@"):
-            found.append(DiffLine("gap", "", line.strip("@ ")))
+            found.append(DiffLine("gap", "", f"line {_FIRST_LINE.findall(line)[-1]}"))
         elif line[:1] in kinds:
             found.append(DiffLine(kinds[line[0]], line[0], line[1:]))
     return found

@@ -20,8 +20,12 @@ _OUTCOMES = (SearchCandidate.Status.MEASURED, SearchCandidate.Status.FAILED)
 
 def standing_at(scope: Scope, rules: Rules) -> Standing:
     """By the outcomes of all searches in ``scope`` so far. Three queries."""
+    # By its run first: events are many, and only a run's are found by an index.
     began = SearchEvent.objects.filter(
-        kind=SearchEvent.Kind.STARTED, document__standing__scope=asdict(scope)
+        run__device__slug=scope.device,
+        run__version__task__slug=scope.family,
+        kind=SearchEvent.Kind.STARTED,
+        document__standing__scope=asdict(scope),
     ).order_by("-created_at", "-pk")
     runs = {
         run: float(temperature)
