@@ -2,9 +2,8 @@
 
 import math
 from bisect import bisect_left
-from collections import defaultdict
-from collections.abc import Sequence
 from dataclasses import asdict
+from itertools import accumulate
 from uuid import UUID
 
 from leaderboard.search.models import SearchCandidate, SearchEvent, SearchRun
@@ -15,11 +14,13 @@ from surrogate.risk import Scope
 
 #: The newest searches of a place that count.
 _MOST_RUNS = 100
+#: Of their outcomes the newest.
+_MOST_CASES = 5000
 _OUTCOMES = (SearchCandidate.Status.MEASURED, SearchCandidate.Status.FAILED)
 
 
 def standing_at(scope: Scope, rules: Rules) -> Standing:
-    """By the outcomes of all searches in ``scope`` so far. Three queries."""
+    """By the outcomes of all searches in ``scope`` so far."""
     # By its run first: events are many, and only a run's are found by an index.
     began = SearchEvent.objects.filter(
         run__device__slug=scope.device,
@@ -43,19 +44,13 @@ def standing_kept(run: SearchRun) -> Standing | None:
 
 def _cases(temperatures: dict[UUID, float]) -> list[Case]:
     """Oldest first. ``temperatures`` are those by which each run had corrected what its surrogate stated."""
-    steps: dict[UUID, list[int]] = defaultdict(list)
-    generations = SearchEvent.objects.filter(run__in=temperatures, kind=SearchEvent.Kind.GENERATION)
-    for run, seq in generations.order_by("seq").values_list("run_id", "seq"):
-        steps[run].append(seq)
-    rows = SearchCandidate.objects.filter(run__in=temperatures, status__in=_OUTCOMES).order_by("pk")
     fields = ("run_id", "seq", "digest", "p_better", "forecast_seconds", "forecast_spread", "seconds")
-    measured: dict[UUID, list[tuple[int, float | None]]] = defaultdict(list)
-    found = list(rows.values_list(*fields))
-    for run, seq, *_, seconds in found:
-        measured[run].append((seq, seconds))
+    rows = SearchCandidate.objects.filter(run__in=temperatures, status__in=_OUTCOMES).order_by("-pk")
+    found = list(rows.values_list(*fields)[:_MOST_CASES])[::-1]
+    known = {run: _Known(run) for run in {row[0] for row in found}}
     cases = []
     for run, seq, digest, p_better, forecast, spread, seconds in found:
-        to_beat = _to_beat(steps[run], measured[run], seq)
+        to_beat = known[run].best_at(seq)
         if p_better is None or forecast is None or not spread or not math.isfinite(to_beat):
             continue
         off = None
@@ -65,10 +60,20 @@ def _cases(temperatures: dict[UUID, float]) -> list[Case]:
     return cases
 
 
-def _to_beat(steps: Sequence[int], measured: Sequence[tuple[int, float | None]], seq: int) -> float:
-    """The best time that was known when what event ``seq`` tells of was decided: nothing is decided while
-    anything is measured."""
-    place = bisect_left(steps, seq)
-    decided = steps[place - 1] if place else 0
-    times = [seconds for other, seconds in measured if other < decided and seconds is not None]
-    return min(times, default=math.inf)
+class _Known:
+    """What a run knew when. Two queries."""
+
+    def __init__(self, run: UUID) -> None:
+        decided = SearchEvent.objects.filter(run=run, kind=SearchEvent.Kind.GENERATION).order_by("seq")
+        self._decided = list(decided.values_list("seq", flat=True))
+        rows = SearchCandidate.objects.filter(run=run, seconds__isnull=False).order_by("seq")
+        times = list(rows.values_list("seq", "seconds"))
+        self._measured = [seq for seq, _ in times]
+        self._best = list(accumulate((float(seconds or math.inf) for _, seconds in times), min))
+
+    def best_at(self, seq: int) -> float:
+        """The best time known when that was decided which event ``seq`` tells the outcome of: nothing is
+        decided while anything is measured."""
+        place = bisect_left(self._decided, seq)
+        known = bisect_left(self._measured, self._decided[place - 1]) if place else 0
+        return self._best[known - 1] if known else math.inf
