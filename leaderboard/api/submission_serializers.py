@@ -7,6 +7,7 @@ from rest_framework import serializers
 
 from leaderboard.api import choices
 from leaderboard.api.serializers import BudgetOut
+from leaderboard.case_names import described
 from leaderboard.models import ApiToken, Score, Submission
 from leaderboard.selectors.submissions import queue_place
 from leaderboard.selectors.viewers import may_manage
@@ -79,12 +80,15 @@ class SubmissionOut(serializers.Serializer[Submission]):
     status = serializers.ChoiceField(EvaluationStatus.choices, source="evaluation.status")
     stage = serializers.ChoiceField(choices.STAGES, source="evaluation.stage")
     verdict = serializers.ChoiceField(choices.VERDICTS, source="evaluation.verdict")
-    reason = serializers.CharField(source="evaluation.reason", allow_blank=True)
+    reason = serializers.SerializerMethodField(help_text="One sentence for people; empty when it passed.")
     tier = serializers.CharField(source="evaluation.tier", allow_blank=True, help_text="Sandbox tier.")
     started_at = serializers.DateTimeField(source="evaluation.started_at", allow_null=True)
     finished_at = serializers.DateTimeField(source="evaluation.finished_at", allow_null=True)
     device_seconds = serializers.FloatField(source="evaluation.device_seconds")
     score = ScoreOut(allow_null=True, default=None)
+
+    def get_reason(self, submission: Submission) -> str:
+        return described(submission.evaluation.reason, lambda: submission.version)
 
 
 class FindingOut(serializers.Serializer[object]):
@@ -119,7 +123,8 @@ class SubmissionDetailOut(SubmissionOut):
     def get_standing_reason(self, submission: Submission) -> str:
         score = getattr(submission, "score", None)
         viewer = self.context.get("viewer")
-        return score.standing_reason if score and may_manage(submission, viewer) else ""
+        told = score.standing_reason if score and may_manage(submission, viewer) else ""
+        return described(told, lambda: submission.version)
 
     @extend_schema_field(QueuePlaceOut(allow_null=True))
     def get_queue(self, submission: Submission) -> dict[str, Any] | None:

@@ -9,6 +9,8 @@ from django import template
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 
+from leaderboard.case_names import described
+from leaderboard.models import TaskVersion
 from leaderboard.templatetags.formats import (
     ENORMOUS,
     NONE,
@@ -97,6 +99,12 @@ def times(share: float) -> str:
     if share <= 1:
         return percent(share)
     return f"{significant(share, 3) if share < _MANY else 'over 1e6'}{SPACE}×"
+
+
+@register.filter
+def cases_of(text: str, version: TaskVersion) -> str:
+    """A stored sentence with cases as tables spell them."""
+    return described(text, lambda: version)
 
 
 @register.filter

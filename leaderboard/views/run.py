@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from leaderboard.case_names import described
 from leaderboard.models import Submission
 from leaderboard.selectors.submissions import QueuePlace
 from runners.contract.vocabulary import STAGES_OF, Mode, Stage, Verdict
@@ -119,20 +120,28 @@ def run_of(submission: Submission, place: QueuePlace | None = None) -> RunView:
     result: Mapping[str, Any] = evaluation.result or {}
     document = result or progress
     plan = progress.get("plan") or {}
+    profile = result.get("profile")
     tests = list(document.get("tests") or ())
     benchmarks = [_benchmark(item) for item in document.get("benchmarks") or ()]
     stages = _stages(Mode(submission.mode), document.get("stages") or (), evaluation.verdict)
     tests_planned = max(len(tests), int(plan.get("tests") or 0))
     benchmarks_planned = max(len(benchmarks), int(plan.get("benchmarks") or 0))
     heading, tone = _heading(evaluation.status, evaluation.verdict)
-    activity = "" if evaluation.status == EvaluationStatus.FINISHED else str(progress.get("activity") or "")
-    sentence = _sentence(heading, evaluation, place, stages, len(tests), tests_planned, len(benchmarks))
+
+    def told(text: Any) -> str:
+        return described(str(text or ""), lambda: submission.version)
+
+    activity = "" if evaluation.status == EvaluationStatus.FINISHED else told(progress.get("activity"))
+    reason = told(evaluation.reason)
+    sentence = _sentence(
+        heading, reason, evaluation, place, stages, len(tests), tests_planned, len(benchmarks)
+    )
     return RunView(
         seq=evaluation.seq,
         status=evaluation.status,
         tone=tone,
         heading=heading,
-        reason=evaluation.reason,
+        reason=reason,
         sentence=sentence,
         stages=stages,
         tests=tests,
@@ -146,7 +155,7 @@ def run_of(submission: Submission, place: QueuePlace | None = None) -> RunView:
         next_step=NEXT_STEPS.get(Mode(submission.mode), "") if evaluation.verdict == Verdict.PASSED else "",
         score=result.get("score"),
         compile=result.get("compile"),
-        profile=result.get("profile"),
+        profile=profile and {**profile, "case": told(profile.get("case"))},
         findings=result.get("findings") or (),
         launches=result.get("launches") or (),
         work=str(result.get("work") or ""),
@@ -191,6 +200,7 @@ def _benchmark(timing: Mapping[str, Any]) -> BenchmarkRow:
 
 def _sentence(
     heading: str,
+    reason: str,
     evaluation: Any,
     place: QueuePlace | None,
     stages: Sequence[StageRow],
@@ -201,7 +211,7 @@ def _sentence(
     if place is not None:
         return f"Queued, place {place.position}"
     if evaluation.status == EvaluationStatus.FINISHED:
-        return f"{heading}. {evaluation.reason}".strip()
+        return f"{heading}. {reason}".strip()
     current = next((stage.label for stage in stages if stage.status == "started"), "")
     parts = [heading, current.lower()] if current else [heading]
     if current == STAGE_LABELS[Stage.VERIFY] and planned:

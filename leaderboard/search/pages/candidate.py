@@ -11,6 +11,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from leaderboard.case_names import described
 from leaderboard.search.generators.base import Operator
 from leaderboard.search.kinds import ISLAND, MEANINGS, OPERATORS, kind_of
 from leaderboard.search.llm.stories import findings_of_candidate, profile_of_candidate, story_of
@@ -46,7 +47,10 @@ def candidate(request: HttpRequest, run_id: UUID, number: int) -> HttpResponse:
     evaluation = found.evaluation
     result: dict[str, Any] = (evaluation.result if evaluation else None) or {}
     # The raw report is kept for submissions only.
-    profile = {**seen, "raw_bytes": 0} if (seen := profile_of_candidate(run, found.digest)) else None
+    profile = None
+    if seen := profile_of_candidate(run, found.digest):
+        case = described(str(seen.get("case", "")), lambda: run.version)
+        profile = {**seen, "raw_bytes": 0, "case": case}
     judged = None
     if found.told_seconds and found.told_spread is not None and found.seconds:
         judged = Judged(
