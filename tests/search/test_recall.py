@@ -1,4 +1,4 @@
-"""What was good elsewhere is proposed: on other devices, in earlier runs, and never to independent samples."""
+"""What was good on other devices and in earlier runs is proposed, and never to independent samples."""
 
 import math
 from collections.abc import Callable
