@@ -9,7 +9,7 @@ from leaderboard.models import Baseline, Submission, TaskVersion
 from leaderboard.selectors.devices import runners_alive
 from leaderboard.selectors.specs import spec_of
 from runners.contract.vocabulary import DeviceKind, Language, Mode, Verdict
-from runners.models import Device, EvaluationStatus, Lane
+from runners.models import Device, Evaluation, EvaluationStatus, Lane
 from runners.services import evaluations, kernels
 
 #: Appended to the reference's source. The wrapper costs a call, as it would cost any submission.
@@ -40,18 +40,26 @@ def enqueue_missing(device: Device) -> int:
         .defer("evaluation__result", "evaluation__progress")
     }
     queued = 0
-    for version in TaskVersion.objects.filter(is_current=True, task__is_open=True).select_related(
-        "spec", "task"
-    ):
-        spec = spec_of(version)
-        if DeviceKind(device.kind) not in spec.device_kinds:
-            continue
-        for baseline in Baseline:
-            old = existing.get((version.pk, baseline))
+    current = TaskVersion.objects.filter(is_current=True, task__is_open=True).select_related("spec", "task")
+    versions = [version for version in current if DeviceKind(device.kind) in spec_of(version).device_kinds]
+    # All references as they are before the first compiled one: forecasts begin with them.
+    for baseline in Baseline:
+        for version in versions:
+            spec, old = spec_of(version), existing.get((version.pk, baseline))
             if old is None or _is_void(old) or _failed_elsewhere(old, device):
                 _enter(version, device, baseline, baseline_source(spec.reference, baseline), old)
                 queued += 1
     return queued
+
+
+def hurry(*, version: TaskVersion, device: Device) -> None:
+    """Have the reference measured right after what people wait for, and no longer after all other baselines.
+
+    Somebody works on the task: until its reference has a time, nothing on this device can be forecast.
+    """
+    entered = Submission.objects.filter(version=version, device=device, baseline=Baseline.EAGER)
+    waiting = Evaluation.objects.filter(pk__in=entered.values("evaluation"))
+    evaluations.advance(waiting=waiting, lane=Lane.SEARCH)
 
 
 def enqueue_for_online_devices() -> int:

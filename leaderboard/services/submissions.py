@@ -11,7 +11,7 @@ from leaderboard.selectors.budgets import budget_of
 from leaderboard.selectors.devices import sandbox_of, tier_refusal
 from leaderboard.selectors.options import device_refusal
 from leaderboard.selectors.specs import spec_of
-from leaderboard.services import budgets, forecasts, site_mode, sources
+from leaderboard.services import baselines, budgets, forecasts, site_mode, sources
 from leaderboard.services.errors import Refusal
 from leaderboard.services.submission_limits import check_queued, check_rate, check_runs_today, require_room
 from runners.contract.spec import TaskSpec
@@ -87,6 +87,7 @@ def _enter(
     if mode == Mode.CHECK:
         check_runs_today(user=user)
     else:
+        baselines.hurry(version=version, device=device)
         spend, budget = budgets.lock(user=user, device=device)
         seconds = estimates.reservations(version.spec_id, [device.pk])[device.pk, str(mode)]
         budgets.require(budget=budget, seconds=seconds, device=device)

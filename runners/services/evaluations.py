@@ -81,6 +81,11 @@ def claim_next(*, queue: str, runner: Runner) -> Evaluation | None:
     return evaluation
 
 
+def advance(*, waiting: QuerySet[Evaluation], lane: Lane) -> int:
+    """Move evaluations that still wait to a lane that goes sooner; how many were moved."""
+    return waiting.filter(status=QUEUED, lane__gt=lane).update(lane=lane)
+
+
 def extend_lease(*, evaluation: Evaluation) -> bool:
     """Keep the lease. False when it was lost or a cancel was asked for: the run must stop."""
     held = _held(evaluation).filter(cancel_requested_at=None)

@@ -25,7 +25,7 @@ from leaderboard.search.services.owners import require_owner
 from leaderboard.search.text_outlook import TextOutlook
 from leaderboard.selectors.options import device_refusal
 from leaderboard.selectors.specs import spec_of
-from leaderboard.services import site_mode
+from leaderboard.services import baselines, site_mode
 from leaderboard.services.errors import Refusal
 from runners.contract.vocabulary import COMPILERS, DeviceKind, lacks_compiler
 from runners.models import Device
@@ -113,6 +113,7 @@ def start(
         raise Refusal("language_not_on_device", f"{device.name} has no {compiler} at present.")
     with transaction.atomic():
         site_mode.require_open()
+        baselines.hurry(version=version, device=device)
         quotas.require_a_measurement(version=version, device=device, device_seconds=limits.device_seconds)
         quotas.require(user=user, runs=1, measurements=limits.measurements, dollars=limits.money)
         run = SearchRun.objects.create(
