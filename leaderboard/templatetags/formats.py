@@ -171,6 +171,8 @@ def rate(value: Any, unit: str) -> str:
     amount = number(value)
     if amount is None:
         return NONE
+    if isinstance(value, int) and value < _RATE_UNITS[-1][0]:
+        return f"{value}{SPACE}{unit}"  # counted, not measured
     for size, prefix in _RATE_UNITS:
         if amount >= size:
             return f"{significant(amount / size)}{SPACE}{prefix}{unit}"

@@ -1,5 +1,5 @@
 // Every candidate in the order of considering: shape and colour say what became of it. A click opens it.
-import { formatDuration } from "./format.js";
+import { formatDuration, timeTick } from "./format.js";
 
 const SHAPES = {
   skipped: (c) => ({ pointStyle: "cross", borderColor: c.quiet, pointRadius: 3 }),
@@ -12,7 +12,6 @@ const SHAPES = {
 };
 const NAMES = Object.keys(SHAPES);
 const grouped = (value) => String(value).replace(/\B(?=(\d{3})+$)/g, "\u202f");
-const isRound = (value) => [1, 2, 3, 5].includes(Number((value / 10 ** Math.floor(Math.log10(value))).toPrecision(3)));
 
 export function scatterChart(data, { colours, font }) {
   const { quiet, line } = colours;
@@ -30,7 +29,7 @@ export function scatterChart(data, { colours, font }) {
       scales: {
         x: { type: "linear", grid: { display: false }, border: { color: line }, title: { display: true, text: "candidate, in the order of considering", color: quiet, font }, ticks: { color: quiet, font, maxTicksLimit: 8, maxRotation: 0, precision: 0, callback: (value) => (Number.isInteger(value) && value >= 0 ? grouped(value) : "") } },
         y: { type: "logarithmic", grid: { color: line }, border: { display: false }, title: { display: true, text: "time, or else forecast", color: quiet, font },
-          ticks: { color: quiet, font, callback: (value) => (isRound(value) ? formatDuration(value) : "") } },
+          ticks: { color: quiet, font, callback: timeTick } },
       },
       plugins: { legend: { display: false }, tooltip: { callbacks: { label: label } } },
     },

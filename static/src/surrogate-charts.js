@@ -1,10 +1,7 @@
 // The surrogate's charts: configurations for Chart.js, one function per kind. Each page also holds their data as a table.
-import { formatDate, formatDuration } from "./format.js";
+import { formatDate, formatDuration, timeTick } from "./format.js";
 
 const percent = (share) => `${Math.round(share * 100)}\u202f%`;
-
-// The ends of a logarithmic scale get a tick of their own, whatever number stands there.
-const isRound = (value) => [1, 2, 3, 5].includes(Number((value / 10 ** Math.floor(Math.log10(value))).toPrecision(3)));
 
 const axis = (title, { line, quiet }, font, more = {}) => ({
   type: "linear",
@@ -29,7 +26,7 @@ function scatter(points, colours, font) {
   const times = points.flatMap((point) => [point.x, point.y]);
   const low = Math.min(...times) / 1.3;
   const high = Math.max(...times) * 1.3;
-  const ticks = { callback: (value) => (isRound(value) ? formatDuration(value) : "") };
+  const ticks = { callback: timeTick };
   const scale = (title) => axis(title, colours, font, { type: "logarithmic", min: low, max: high, ticks });
   return {
     type: "scatter",

@@ -95,7 +95,8 @@ def test_sizes_are_binary(size: int, text: str) -> None:
 
 def test_rates_shares_and_ratios() -> None:
     assert ordinary(rate(3.35e12, "B/s")) == "3.350 TB/s"
-    assert ordinary(rate(12, "op")) == "12.00 op"
+    assert ordinary(rate(12, "op")) == "12 op"
+    assert ordinary(rate(12.0, "op/s")) == "12.00 op/s"
     assert ordinary(percent(0.8731)) == "87.3 %"
     assert ordinary(percent(1)) == "100 %"
     assert speedup(1.8449) == "1.84×"
