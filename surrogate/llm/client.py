@@ -1,6 +1,7 @@
 """The Claude client: one question in, one Answer or Failure out, whatever happens on the way."""
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -15,7 +16,7 @@ import httpx2
 from surrogate.llm.clock import Clock, SystemClock
 from surrogate.llm.config import NO_KEY, Config
 from surrogate.llm.errors import Problem, classify
-from surrogate.llm.ledger import OverBudget, SpendLedger
+from surrogate.llm.ledger import OverBudget, Reservation, SpendLedger
 from surrogate.llm.outcome import LOST, Answer, Attempt, Failure, FailureKind
 from surrogate.llm.prices import UnknownPrice, price_of, upper_bound
 from surrogate.llm.reading import read_message
@@ -121,7 +122,7 @@ class Claude:
         prompt_bytes = call.request.prompt_bytes + sum(len(str(content)) for content in call.continued)
         try:
             bound = upper_bound(model, prompt_bytes, call.request.max_tokens)
-            reservation = await self.ledger.reserve(bound, purpose=call.request.purpose)
+            reservation = await self._reserve(bound, call.request.purpose)
         except UnknownPrice as error:
             return Problem(FailureKind.UNKNOWN_PRICE, str(error))
         except OverBudget as error:
@@ -139,6 +140,17 @@ class Claude:
             # Shielded, so that a cancelled call still gives its reservation back.
             await asyncio.shield(self.ledger.settle(reservation, spent))
         return result
+
+    async def _reserve(self, amount: Decimal, purpose: str) -> Reservation:
+        """A ledger in a thread goes on reserving when its caller is cancelled. What nobody then held would be
+        booked whole once it expired, though nothing was sent; so it is waited for and given back."""
+        reserving = asyncio.ensure_future(self.ledger.reserve(amount, purpose=purpose))
+        try:
+            return await asyncio.shield(reserving)
+        except asyncio.CancelledError:
+            with contextlib.suppress(OverBudget):
+                await self.ledger.settle(await reserving, Decimal(0))
+            raise
 
     async def _send(
         self, call: _Call, model: str, transcript: Transcript, remaining: float

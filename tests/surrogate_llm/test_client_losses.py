@@ -1,6 +1,7 @@
 """Calls that are lost, answers that are none, money, and cancelling: what the client makes of them."""
 
 import asyncio
+import threading
 from dataclasses import replace
 from decimal import Decimal
 
@@ -175,3 +176,28 @@ async def test_cancelling_interrupts_a_long_wait(server, config, ledger, clock):
     with pytest.raises(asyncio.CancelledError):
         await task
     assert ledger.spent == ledger.reserved == 0
+
+
+async def test_cancelling_while_money_is_reserved_gives_it_back(server, config, clock):
+    begun, may_go_on = threading.Event(), threading.Event()
+
+    class InThread(MemoryLedger):
+        """Reserves in a thread, as the database does, which no cancelling stops."""
+
+        async def reserve(self, amount, *, purpose):
+            def slowly():
+                begun.set()
+                may_go_on.wait()
+                return asyncio.run(MemoryLedger.reserve(self, amount, purpose=purpose))
+
+            return await asyncio.to_thread(slowly)
+
+    ledger = InThread(None)
+    task = asyncio.create_task(ask(config, ledger, clock))
+    await asyncio.to_thread(begun.wait)
+    task.cancel()
+    may_go_on.set()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert ledger.spent == ledger.reserved == 0
+    assert server.requests == []
