@@ -7,13 +7,20 @@ export function formatDuration(seconds) {
   return `${Number((seconds / size).toPrecision(4))}\u202f${unit}`;
 }
 
-const isRound = (value) => [1, 2, 3, 5].includes(Number((value / 10 ** Math.floor(Math.log10(value))).toPrecision(3)));
+const lead = (value) => Number((value / 10 ** Math.floor(Math.log10(value))).toPrecision(3));
+const ROUND = [[1, 2, 3, 5], [1, 2, 5], [1]]; // leading digits, the finest first
+const MOST_TICKS = 6;
 
-/** Ticks of a logarithmic scale of times: round ones, or all of them where the scale is too short to hold two. */
-export function timeTick(value, place, ticks) {
-  const few = ticks.filter((tick) => isRound(tick.value)).length < 2;
-  return few || isRound(value) ? formatDuration(value) : "";
+// As many round ones as have room, or all where hardly any is round.
+function timeTick(value, place, ticks) {
+  const leads = ticks.map((tick) => lead(tick.value));
+  const count = (digits) => leads.filter((digit) => digits.includes(digit)).length;
+  const digits = ROUND.find((some) => count(some) <= MOST_TICKS) ?? ROUND.at(-1);
+  return count(digits) < 2 || digits.includes(lead(value)) ? formatDuration(value) : "";
 }
+
+/** Ticks of a logarithmic scale of times. Chart.js would leave some out by place, and take their width for none. */
+export const timeTicks = { callback: timeTick, autoSkip: false, maxTicksLimit: 1000 };
 
 /** A moment (milliseconds) as coarse as the span on show (milliseconds) asks for, in UTC. */
 export function formatDate(moment, span) {

@@ -1,5 +1,5 @@
 // Every candidate in the order of considering: shape and colour say what became of it. A click opens it.
-import { formatDuration, timeTick } from "./format.js";
+import { formatDuration, timeTicks } from "./format.js";
 
 const SHAPES = {
   skipped: (c) => ({ pointStyle: "cross", borderColor: c.quiet, pointRadius: 3 }),
@@ -29,7 +29,7 @@ export function scatterChart(data, { colours, font }) {
       scales: {
         x: { type: "linear", grid: { display: false }, border: { color: line }, title: { display: true, text: "candidate, in the order of considering", color: quiet, font }, ticks: { color: quiet, font, maxTicksLimit: 8, maxRotation: 0, precision: 0, callback: (value) => (Number.isInteger(value) && value >= 0 ? grouped(value) : "") } },
         y: { type: "logarithmic", grid: { color: line }, border: { display: false }, title: { display: true, text: "time, or else forecast", color: quiet, font },
-          ticks: { color: quiet, font, callback: timeTick } },
+          ticks: { color: quiet, font, ...timeTicks } },
       },
       plugins: { legend: { display: false }, tooltip: { callbacks: { label: label } } },
     },

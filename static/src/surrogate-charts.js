@@ -1,5 +1,5 @@
 // The surrogate's charts: configurations for Chart.js, one function per kind. Each page also holds their data as a table.
-import { formatDate, formatDuration, timeTick } from "./format.js";
+import { formatDate, formatDuration, timeTicks } from "./format.js";
 
 const percent = (share) => `${Math.round(share * 100)}\u202f%`;
 
@@ -26,8 +26,7 @@ function scatter(points, colours, font) {
   const times = points.flatMap((point) => [point.x, point.y]);
   const low = Math.min(...times) / 1.3;
   const high = Math.max(...times) * 1.3;
-  const ticks = { callback: timeTick };
-  const scale = (title) => axis(title, colours, font, { type: "logarithmic", min: low, max: high, ticks });
+  const scale = (title) => axis(title, colours, font, { type: "logarithmic", min: low, max: high, ticks: timeTicks });
   return {
     type: "scatter",
     data: {
