@@ -76,12 +76,19 @@ def test_changed_settings_are_named_and_a_starter_has_none() -> None:
 def test_a_difference_shows_what_came_and_went() -> None:
     lines = diff("a\nb\n--- c\n", "a\nB\n--- c\n")
     assert [(line.kind, line.text) for line in lines] == [
-        ("gap", "-1,3 +1,3"),
+        ("gap", "line 1"),
         ("same", "a"),
         ("removed", "b"),
         ("added", "B"),
         ("same", "--- c"),
     ]
+    far = [f"{number}\n" for number in range(20)]
+    gaps = [
+        line.text
+        for line in diff("".join(far), "".join(["new\n", *far[:15], *far[16:]]))
+        if line.kind == "gap"
+    ]
+    assert gaps == ["line 1", "line 14"], "of the newer source"
     assert diff("a", "a") == []
     assert [line.kind for line in diff("--- c\n", "+++ d\n")] == ["gap", "removed", "added"]
     assert diff("x\n" * 5000, "y") == []
