@@ -11,7 +11,7 @@ from runners.supervisor.cpu_case import CpuCase
 from runners.supervisor.oracle import Oracle
 
 _SLOT_MEMORY = 2**30  # bytes of all slots of a case together
-_EASY_MEMORY = 2**28  # bytes that are filled quickly enough for every batch
+_EASY_MEMORY = 2**27  # bytes that are filled quickly enough for every batch
 _MOST_SLOTS = 64
 _FEWEST_SLOTS = 4
 
