@@ -18,7 +18,7 @@ from leaderboard.search.plan import Plan, Policy
 from runners.contract.result import ResultDocument
 from runners.contract.vocabulary import Language, Mode, Verdict
 from surrogate.contract.request import KernelText
-from tests.fake_claude import FakeClaude
+from tests.fake_claude import FakeClaude, refusal
 from tests.search_llm.conftest import (
     DEVICE,
     HAIKU,
@@ -30,7 +30,27 @@ from tests.search_llm.conftest import (
     measure,
     purpose,
 )
-from tests.search_llm.test_search import Author
+from tests.search_llm.test_search import FORM, Author
+
+
+def test_a_search_that_paused_for_want_of_kernels_asks_on_when_it_is_resumed(
+    make_search: MakeSearch, server: FakeClaude, journal_file: Path
+) -> None:
+    server.responder = lambda body: FORM if purpose(body) == "form" else refusal()
+    with pytest.raises(SearchStopped, match="None of 3 answers gave a new kernel"):
+        make_search(journal=FileJournal(journal_file, {})).search.run(3)
+    refused = len(server.requests)
+    server.responder = Author()
+    resumed = make_search(journal=FileJournal(journal_file, {}))
+    resumed.search.run(3)
+    assert resumed.report()["measured"] == 3
+    paid = len(server.requests)
+    assert paid > refused
+    # Whoever replays all of it comes by the same refusals and the same kernels, and asks nothing.
+    replayed = make_search(journal=FileJournal(journal_file, {}))
+    replayed.search.run(3)
+    assert replayed.report() == resumed.report()
+    assert len(server.requests) == paid
 
 
 def full_disk(kernel: KernelText) -> ResultDocument:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from random import Random
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +27,7 @@ from leaderboard.search.llm.novelty import SAME, repeats
 from leaderboard.search.llm.outcomes import Outcome
 from leaderboard.search.llm.prompts import Brief
 from leaderboard.search.llm.replies import Fault, Unusable, Written
+from leaderboard.search.llm.slot import MOST_FAULTS, Slot
 from leaderboard.search.llm.verifiers import Suspect, Verifiers
 from leaderboard.search.llm.votes import AUDITED, vetoing
 from surrogate.contract.request import KernelText
@@ -35,23 +36,6 @@ from surrogate.llm.outcome import Failure, FailureKind
 if TYPE_CHECKING:
     from leaderboard.search.llm.generator import LlmGenerator
 
-#: Answers without a kernel after which a slot is left empty. Calls that failed on the way do not count.
-MOST_FAULTS = 3
-
-
-@dataclass
-class _Slot:
-    """One kernel that is wanted. ``tries`` numbers its calls, ``faults`` counts answers without a kernel."""
-
-    name: str
-    tries: int = 0
-    faults: int = 0
-    step: str = ""
-    move: Move | None = None
-    last: Unusable | None = None
-    refused: set[str] = field(default_factory=set)  # arms that declined: another one may not
-    done: bool = False
-
 
 class Sitting:
     def __init__(
@@ -59,17 +43,20 @@ class Sitting:
     ) -> None:
         self._of, self._book, self._brief, self._ask, self._findings = generator, book, brief, ask, findings
         self._verifiers = Verifiers(generator.desk, brief, generator.verify) if generator.verify else None
-        self._slots = [_Slot(f"{ask.step}.s{place}") for place in range(ask.count)]
+        self._slots = [Slot(f"{ask.step}.s{place}") for place in range(ask.count)]
         self._found: dict[str, Proposal] = {}
         self._parents = {parent.digest: parent for parent in ask.parents}
         self._why_pause = self._why_spent = ""
+        self._has_asked = False
 
     def propose(self) -> list[Proposal]:
         """Raises GeneratorPaused and GeneratorSpent only where there is nothing to show for the money."""
-        while (waiting := [slot for slot in self._slots if not slot.done]) and not self._stopped:
-            asked, answered = self._next(waiting)
-            answered += self._of.desk.ask(self._book, asked)
-            self._take(waiting, {reply.step: reply for reply in answered})
+        self._sit()
+        if not self._found and not self._stopped and not self._has_asked:
+            # All of it was in the journal: somebody resumes what had paused for it, and wants more tries.
+            for slot in self._slots:
+                slot.done, slot.faults = False, 0
+            self._sit()
         if self._found:
             return list(self._found.values())
         if self._why_pause:
@@ -82,13 +69,21 @@ class Sitting:
         count = sum(slot.faults for slot in self._slots)
         raise GeneratorPaused(f"None of {count} answers gave a new kernel. The last one: {last.message}")
 
+    def _sit(self) -> None:
+        """Until every slot has a kernel or its share of faults, or there is a reason to stop."""
+        while (waiting := [slot for slot in self._slots if not slot.done]) and not self._stopped:
+            asked, answered = self._next(waiting)
+            self._has_asked = self._has_asked or bool(asked)
+            answered += self._of.desk.ask(self._book, asked)
+            self._take(waiting, {reply.step: reply for reply in answered})
+
     @property
     def _stopped(self) -> bool:
         return bool(self._why_pause or self._why_spent)
 
     # What to ask
 
-    def _next(self, waiting: Sequence[_Slot]) -> tuple[list[Question], list[Reply]]:
+    def _next(self, waiting: Sequence[Slot]) -> tuple[list[Question], list[Reply]]:
         """Each slot's next question, or its reply where the journal has one."""
         book, questions, answered = self._book, list[Question](), list[Reply]()
         written = book.kernels()
@@ -108,7 +103,7 @@ class Sitting:
             questions.append(question)
         return questions, answered
 
-    def _free_step(self, slot: _Slot) -> str:
+    def _free_step(self, slot: Slot) -> str:
         """The slot's next step; what a dead process had asked, and nobody answered, is passed over."""
         while True:
             step = f"{slot.name}.t{slot.tries}"
@@ -125,7 +120,7 @@ class Sitting:
 
     def _move(
         self,
-        slot: _Slot,
+        slot: Slot,
         written: Mapping[str, Document],
         outcomes: Mapping[str, Outcome],
         random: Random,
@@ -138,7 +133,7 @@ class Sitting:
         )
 
     def _question(
-        self, slot: _Slot, move: Move, outcomes: Mapping[str, Outcome], random: Random
+        self, slot: Slot, move: Move, outcomes: Mapping[str, Outcome], random: Random
     ) -> Question | None:
         """None where no model's call fits what is left."""
         shown = self._examples(move)
@@ -187,11 +182,11 @@ class Sitting:
 
     # What came of it
 
-    def _take(self, waiting: Sequence[_Slot], answered: Mapping[str, Reply]) -> None:
+    def _take(self, waiting: Sequence[Slot], answered: Mapping[str, Reply]) -> None:
         """Read the answers, have new kernels looked at, and keep what passes."""
         heard = [answered[slot.step] for slot in waiting if slot.step in answered]
         self._why_pause = self._of.hear(heard)
-        kernels: list[tuple[_Slot, KernelText, str, str]] = []
+        kernels: list[tuple[Slot, KernelText, str, str]] = []
         for slot in waiting:
             if slot.step not in answered:
                 continue
@@ -214,7 +209,7 @@ class Sitting:
         for slot, kernel, digest, idea in kernels:
             self._keep(slot, kernel, digest, idea)
 
-    def _read(self, slot: _Slot, reply: Reply) -> Written | Unusable:
+    def _read(self, slot: Slot, reply: Reply) -> Written | Unusable:
         if isinstance(reply.outcome, Failure):
             if reply.is_new and reply.outcome.kind == FailureKind.OVER_BUDGET:
                 self._why_spent = f"{reply.outcome.message}."[:1].upper() + f"{reply.outcome.message}."[1:]
@@ -226,7 +221,7 @@ class Sitting:
             return Unusable(Fault.BAD_EDIT, "The kernel that was to be edited is no parent any more.")
         return replies.read_edit(reply.outcome, slot.move.parents[0].kernel.source, language, spec)
 
-    def _repeats(self, slot: _Slot, kernel: KernelText, beside: Sequence[KernelText]) -> str:
+    def _repeats(self, slot: Slot, kernel: KernelText, beside: Sequence[KernelText]) -> str:
         """Why the kernel is no new one, empty where it is. ``beside`` came in the same answers.
 
         Kernels that failed may be repeated: what is nearly like them may be what they should have been.
@@ -248,7 +243,7 @@ class Sitting:
             f"The kernel repeats another one, being {alike:.3f} like it; from {SAME} on that is no new one."
         )
 
-    def _fault(self, slot: _Slot, unusable: Unusable, reply: Reply | None = None) -> None:
+    def _fault(self, slot: Slot, unusable: Unusable, reply: Reply | None = None) -> None:
         slot.last = unusable
         if unusable.fault == Fault.REFUSED:
             slot.refused.add(str(self._book.asked[slot.step]["arm"]))
@@ -260,7 +255,7 @@ class Sitting:
             slot, {"fault": str(unusable.fault), "message": unusable.message, "source": unusable.source}
         )
 
-    def _keep(self, slot: _Slot, kernel: KernelText, digest: str, idea: str) -> None:
+    def _keep(self, slot: Slot, kernel: KernelText, digest: str, idea: str) -> None:
         veto = vetoing(self._book.votes_on(digest), self._of.records_in(self._book))
         audit = Random(f"{self._of.seed}:{slot.step}:veto").random() < AUDITED  # noqa: S311
         before = self._book.used.get(slot.step)
@@ -294,7 +289,7 @@ class Sitting:
         self._found[digest] = Proposal(digest, kernel, move.operator, parents, cell_of(kernel))
         slot.done = True
 
-    def _use(self, slot: _Slot, document: dict[str, Any]) -> None:
+    def _use(self, slot: Slot, document: dict[str, Any]) -> None:
         """Once per step: a resumed search comes by again, and must not count twice."""
         if slot.step not in self._book.used:
             self._book.add("used", slot.step, document)
