@@ -72,7 +72,7 @@ def test_its_owner_reads_why_and_others_that_it_is_held(
         client.force_login(viewer)
         page = client.get(f"/submissions/{held.pk}/").content.decode()
         assert "Held for review" in page
-        assert ("cpu-benchmark-2000: 0.001 s a call is 80%" in page) is shown
+        assert ("n=2000: 0.001 s a call is 80%" in page) is shown
 
 
 def test_baselines_are_not_held(version: TaskVersion, device: Device, runner: Runner) -> None:
