@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from surrogate.contract import bins
 from surrogate.contract.forecast import UNCALIBRATED, Forecast
 from surrogate.policy import Action
 from surrogate.risk import RiskThreshold
@@ -24,10 +25,14 @@ class Rival:
 
 @dataclass(frozen=True)
 class Chance:
-    """How likely the kernel is faster than a rival, should its results be right."""
+    """How likely the kernel is faster than a rival, should its results be right.
+
+    ``is_at_most``: the rival is faster than any forecast tells apart, so the probability is an upper bound.
+    """
 
     rival: Rival
     probability: float
+    is_at_most: bool
     place: float  # of the rival's time on the scale, percent
 
 
@@ -103,16 +108,20 @@ def view_of(
         forecaster=forecast.forecaster,
         rationale=forecast.rationale,
         policy=_policy(Action(action), threshold) if action else "",
-        chances=[
-            Chance(rival, forecast.p_faster_than(anchor_seconds / rival.seconds), scale(rival.seconds))
-            for rival in rivals
-        ],
+        chances=[_chance(forecast, anchor_seconds, rival, scale(rival.seconds)) for rival in rivals],
         measured=measured,
         band_start=scale(low),
         band_width=scale(high) - scale(low),
         place=scale(seconds),
         measured_place=scale(measured) if measured else 0.0,
     )
+
+
+def _chance(forecast: Forecast, anchor_seconds: float, rival: Rival, place: float) -> Chance:
+    speed_up = anchor_seconds / rival.seconds
+    if math.log2(speed_up) > bins.EDGES[-1]:
+        return Chance(rival, forecast.probabilities[-1], is_at_most=True, place=place)
+    return Chance(rival, forecast.p_faster_than(speed_up), is_at_most=False, place=place)
 
 
 def _policy(action: Action, threshold: RiskThreshold | None) -> str:

@@ -19,6 +19,9 @@ class ChanceOut(serializers.Serializer[object]):
     against = serializers.CharField(source="rival.label")
     seconds = serializers.FloatField(source="rival.seconds")
     probability = serializers.FloatField(help_text="P(faster), should the results be right.")
+    is_at_most = serializers.BooleanField(
+        help_text="Whether it is an upper bound: that far ahead no forecast tells speeds apart."
+    )
 
 
 class ForecastOut(serializers.Serializer[ForecastView]):
