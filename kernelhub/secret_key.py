@@ -1,5 +1,6 @@
 """The secret key of a local installation, made once and kept beside its data."""
 
+import contextlib
 import os
 import secrets
 from pathlib import Path
@@ -21,8 +22,9 @@ def local_secret_key(data_dir: Path) -> str:
         # O_EXCL: of two processes that start together one wins, and the other reads what it wrote.
         with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as file:
             file.write(key)
-    except FileExistsError:
-        return path.read_text(encoding="ascii") or key
+    except FileExistsError:  # of the key; or of a file where the folder should be, which the launcher refuses
+        with contextlib.suppress(OSError):
+            return path.read_text(encoding="ascii") or key
     except OSError:
         pass
     return key

@@ -50,7 +50,7 @@ class Operation:
         if self.needs_login:
             parts.append('-H "Authorization: Bearer $TOKEN"')
         if self.body:
-            parts += ["--json", "'{…}'"]
+            parts += ['-H "Content-Type: application/json"', "-d '{…}'"]
         return " ".join([*parts, f'"$SITE{self.path}"'])
 
 
@@ -89,7 +89,7 @@ def _operation(path: str, method: str, found: Mapping[str, Any], shapes: Mapping
         name=found["operationId"],
         method=method.upper(),
         path=path,
-        words=str(found.get("description", "")),
+        words=str(found.get("description", "")).replace("``", "'"),
         needs_login={} not in found.get("security", [{}]),
         parameters=parameters,
         body=list(_document(found.get("requestBody", {}), shapes)),

@@ -31,7 +31,12 @@ class SubmissionIn(serializers.Serializer[object]):
     language = serializers.CharField(
         max_length=16, required=False, default="", allow_blank=True, help_text="Told by filename if absent."
     )
-    mode = serializers.CharField(max_length=16, required=False, default=str(Mode.RANKED))
+    mode = serializers.CharField(
+        max_length=16,
+        required=False,
+        default=str(Mode.RANKED),
+        help_text=f"One of {', '.join(Mode)}; ranked if absent.",
+    )
     source = SourceField(  # type: ignore[assignment]  # DRF takes fields off the class
         trim_whitespace=False, allow_blank=True
     )

@@ -39,6 +39,7 @@ PATIENCE = 12.0
 
 ABSENT = "No forecaster is running at present. Your kernel is measured all the same."
 EMPTY = "Nothing to forecast yet."
+NO_TEXT = "No forecast: the source holds a NUL or half a character, and is refused as it is."
 LATE = "The forecaster is busy; it is asked once more in a moment."
 STILL_LATE = "The forecaster is busy; the next change asks again."
 TOO_LONG = f"Over {MOST_CHARACTERS:,} characters are forecast only once submitted."
@@ -78,13 +79,18 @@ def read(text: str) -> Typed:
     task, device, language, source = (word if isinstance(word, str) else None for word in words)
     if task is None or device is None or source is None or language not in list(Language):
         raise Malformed("a text lacks its task, device, language or source")
-    if "\0" in task + device + source:
-        raise Malformed("a NUL character")
-    try:
-        (task + device + source).encode()
-    except UnicodeEncodeError:
-        raise Malformed("half a character") from None
+    if not _is_text(task + device):
+        raise Malformed("the task or device is no text")
     return Typed(number, task, device, Language(language), source, document.get("is_repeat") is True)
+
+
+def _is_text(words: str) -> bool:
+    """Whether it can be stored: no NUL, and no half of a pair of surrogates."""
+    try:
+        words.encode()
+    except UnicodeEncodeError:
+        return False
+    return "\0" not in words
 
 
 class ForecastConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels has no types
@@ -141,6 +147,8 @@ class ForecastConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channel
             await self._say(typed.number, TOO_LONG)
         elif not typed.source.strip():
             await self._say(typed.number, EMPTY)
+        elif not _is_text(typed.source):
+            await self._say(typed.number, NO_TEXT)
         elif not await database_sync_to_async(self._is_still_in)():
             await self.close(CLOSE_NOT_ALLOWED)
         elif not await database_sync_to_async(self._may_ask)():

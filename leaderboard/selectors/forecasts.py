@@ -86,7 +86,7 @@ def _view(row: Forecast, measured: float | None = None) -> ForecastView:
     against = [Rival(anchor.name, anchor.seconds)]
     incumbent = row.question.incumbent_seconds
     if incumbent is not None and incumbent < anchor.seconds:
-        against.append(Rival("the first on the board then", incumbent))
+        against.append(Rival("what was first on the board", incumbent))
     outcomes = row.calibration.outcomes if row.calibration is not None else None
     return view_of(
         forecast,

@@ -118,6 +118,7 @@ def _page(
         "page_data": {
             "task": version.task.slug,
             "version": version.number,
+            "person": str(request.user.pk or ""),
             "starters": starters,
             "kinds": kinds,
             "maxBytes": MAX_SOURCE_BYTES,

@@ -21,7 +21,9 @@ export function startSubmitPage(form, nonce) {
     const special = `${language}-${page.kinds[chosen("device")] ?? ""}`;
     return special in page.starters ? special : language;
   };
-  const draftKey = (key = starterKey()) => `${page.task}.${page.version}.${key}`;
+  const draftKey = (key = starterKey(), person = page.person) => `${person}.${page.task}.${page.version}.${key}`;
+  // Who logs in keeps what was written before; who comes after somebody else does not see theirs.
+  const keptDraft = () => readDraft(draftKey()) ?? readDraft(draftKey(starterKey(), ""));
   const starter = (key = starterKey()) => page.starters[key] ?? "";
 
   let current = starterKey();
@@ -45,6 +47,7 @@ export function startSubmitPage(form, nonce) {
     clearTimeout(timer);
     timer = undefined;
     const text = editor.text();
+    dropDraft(draftKey(current, ""));
     if (text === starter(current)) {
       dropDraft(draftKey(current));
       status.textContent = "";
@@ -60,7 +63,7 @@ export function startSubmitPage(form, nonce) {
     if (next === current) return;
     if (timer) save();
     current = next;
-    const draft = readDraft(draftKey());
+    const draft = keptDraft();
     editor.replace(draft ?? starter());
     clearTimeout(timer);
     timer = undefined;
@@ -68,7 +71,7 @@ export function startSubmitPage(form, nonce) {
   }
 
   // A draft comes back only where the page shows the plain starter: never over a refused or a chosen source.
-  const draft = readDraft(draftKey());
+  const draft = keptDraft();
   if (draft !== undefined && textarea.value.trim() === starter().trim()) {
     editor.replace(draft);
     clearTimeout(timer);
@@ -129,9 +132,15 @@ export function startSubmitPage(form, nonce) {
   document.addEventListener("htmx:afterSwap", (event) => {
     if (event.detail.target !== result) return;
     const refusal = result.querySelector("[data-refusal]");
-    if (refusal?.dataset.line) editor.showError(Number(refusal.dataset.line));
-    else result.focus({ preventScroll: true });
-    result.scrollIntoView({ block: "nearest", behavior: "auto" });
+    const show = () => result.scrollIntoView({ block: "nearest", behavior: "auto" });
+    if (refusal?.dataset.line) {
+      editor.showError(Number(refusal.dataset.line));
+      // The editor brings its line into view within the next frames; the words why come last.
+      requestAnimationFrame(() => requestAnimationFrame(show));
+      return;
+    }
+    result.focus({ preventScroll: true });
+    show();
   });
   document.addEventListener("htmx:sendError", () => showProblem(result, "The server did not answer. Your draft is safe; try again."));
   document.addEventListener("htmx:responseError", (event) =>

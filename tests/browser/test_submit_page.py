@@ -72,6 +72,7 @@ def test_a_refusal_names_rule_and_line_and_the_editor_goes_there(
     page.get_by_role("button", name="Submit").click()
     expect(page.get_by_role("alert")).to_contain_text("line")
     expect(page.get_by_role("alert")).to_contain_text("syntax_error")
+    expect(page.get_by_role("alert")).to_be_in_viewport(ratio=1)
     expect(page.locator(".cm-error-line")).to_have_count(1)
     expect(page.locator(".cm-content")).to_be_focused()
 
@@ -93,6 +94,26 @@ def test_a_draft_survives_a_reload_and_other_languages_keep_their_own(
     expect(page.locator(".cm-content")).to_contain_text("def kernel")
     page.reload()
     expect(page.locator(".cm-content")).to_contain_text("def kernel")
+
+
+def test_a_draft_is_kept_by_who_logs_in_and_not_shown_to_who_comes_after(
+    site: Site, open_page: Callable[..., Page], sign_up: Callable[[Page], str]
+) -> None:
+    page = open_page()
+    page.goto(site.submit)
+    set_source(page, "# before I had an account\n")
+    expect(page.locator("#draft-status")).to_contain_text("saved")
+    sign_up(page)
+    page.goto(site.submit)
+    expect(page.locator(".cm-content")).to_contain_text("# before I had an account")
+    set_source(page, "# mine\n")
+    expect(page.locator("#draft-status")).to_contain_text("saved")
+    page.get_by_role("button", name="Log out").click()
+    for somebody_else in (False, True):
+        if somebody_else:
+            sign_up(page)
+        page.goto(site.submit)
+        expect(page.locator(".cm-content")).to_contain_text("def kernel")
 
 
 def test_a_file_is_read_into_the_editor_and_chooses_its_language(

@@ -95,7 +95,7 @@ def test_a_difference_shows_what_came_and_went() -> None:
 
 
 def test_steps_travel_as_columns() -> None:
-    columns = step_columns([Step(3, 1.23456789, 2.0, 0.0, 1e-3, 7)])
+    columns = step_columns([Step(3, 1.23456789, 2.0, 0.0, 1e-3, 7, improves=True)])
     assert columns["device_seconds"] == [1.23457]
     assert columns["number"] == [7]
 

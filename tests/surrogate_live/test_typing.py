@@ -17,6 +17,7 @@ from leaderboard.live.forecasts import (
     ABSENT,
     EMPTY,
     MOST_CHARACTERS,
+    NO_TEXT,
     NOWHERE,
     TOO_FAST,
     TOO_LONG,
@@ -110,6 +111,8 @@ async def test_what_our_page_would_never_send_closes_the_socket(owner: User, sen
         (text(), ABSENT),
         (text(source=" \n"), EMPTY),
         (text(source="x" * (MOST_CHARACTERS + 1)), TOO_LONG),
+        (text(source="a\0b"), NO_TEXT),
+        (text(source="\ud800"), NO_TEXT),
     ],
 )
 async def test_without_a_forecast_it_says_why(owner: User, sent: str, sentence: str) -> None:

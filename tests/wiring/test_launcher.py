@@ -54,6 +54,7 @@ def test_an_unwritable_folder_is_one_clear_line(tmp_path: Path) -> None:
     in_the_way = tmp_path / "file"
     in_the_way.write_text("")
     assert_one_line(run_up(in_the_way / "data", free_port()), "set KERNELHUB_DATA")
+    assert_one_line(run_up(in_the_way, free_port()), "set KERNELHUB_DATA")
 
 
 @pytest.mark.parametrize(

@@ -43,6 +43,7 @@ class Step:
     dollars: float
     seconds: float  # the best so far
     number: int  # of the candidate that was measured
+    improves: bool
 
 
 @dataclass(frozen=True)
@@ -102,7 +103,8 @@ def steps(run: SearchRun, since: int = 0, upto: int | None = None) -> list[Step]
         best = log2_seconds if improves else best
         if best is not None and (improves or place == len(rows) - 1):
             money = _until(bills, at)
-            found.append(Step(count, device_seconds, _elapsed(going, at), money, 2.0**best, int(number)))
+            elapsed = _elapsed(going, at)
+            found.append(Step(count, device_seconds, elapsed, money, 2.0**best, int(number), improves))
     return found
 
 
