@@ -19,8 +19,11 @@ from django.template.loader import render_to_string
 from leaderboard.forecast_view import ForecastView, Rival, abstention_view, view_of
 from leaderboard.models import TaskVersion
 from leaderboard.selectors.forecasts import rivals
+from leaderboard.selectors.specs import stored_spec
 from leaderboard.selectors.viewers import is_person
+from leaderboard.services.errors import Refusal
 from leaderboard.services.minutes import count_within_minute
+from leaderboard.services.sources import check_entry_point
 from runners.contract.vocabulary import Language
 from runners.models import Device
 from surrogate import live
@@ -39,6 +42,7 @@ PATIENCE = 12.0
 
 ABSENT = "No forecaster is running at present. Your kernel is measured all the same."
 EMPTY = "Nothing to forecast yet."
+NO_KERNEL = "No forecast of what would not be accepted yet."
 NO_TEXT = "No forecast: the source holds a NUL or half a character, and is refused as it is."
 LATE = "The forecaster is busy; it is asked once more in a moment."
 STILL_LATE = "The forecaster is busy; the next change asks again."
@@ -200,6 +204,11 @@ class ForecastConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channel
         device = Device.objects.filter(slug=typed.device).first()
         if version is None or device is None:
             return NOWHERE
+        try:
+            # What would not be accepted has no time. A forecaster sees words, and would give it one.
+            check_entry_point(typed.source, typed.language, stored_spec(version.spec_id))
+        except Refusal as refusal:
+            return f"{NO_KERNEL} {refusal.message}"
         self._rivals = rivals(version, device, self.scope["user"])
         try:
             live.ask(

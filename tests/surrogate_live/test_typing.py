@@ -17,6 +17,7 @@ from leaderboard.live.forecasts import (
     ABSENT,
     EMPTY,
     MOST_CHARACTERS,
+    NO_KERNEL,
     NO_TEXT,
     NOWHERE,
     TOO_FAST,
@@ -122,6 +123,25 @@ async def test_without_a_forecast_it_says_why(owner: User, sent: str, sentence: 
     assert frame["number"] == 1
     assert not frame["is_forecast"]
     assert sentence in frame["html"]
+    await page.leave()
+
+
+@pytest.mark.usefixtures("working", "anchor")
+@pytest.mark.parametrize(
+    ("sent", "words"),
+    [
+        (text(source="def kernel(x):\n    return ("), "Line 2: "),
+        (text(source="this = 1"), "defines no function kernel"),
+        (text(language="cpp", source="int other;"), "defines no function kernel"),
+    ],
+)
+async def test_what_would_be_refused_is_not_forecast(owner: User, sent: str, words: str) -> None:
+    page = await opened(owner)
+    await page.say(sent)
+    frame = await page.frame()
+    assert not frame["is_forecast"]
+    assert NO_KERNEL in frame["html"]
+    assert words in frame["html"]
     await page.leave()
 
 
