@@ -104,16 +104,24 @@ class ForecastConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channel
         self._newest = -1
         self._rivals: list[Rival] = []
         self._patience: asyncio.TimerHandle | None = None
+        self._is_closed = False
         # A socket closed before it is accepted reaches the browser without the code.
         await self.accept()
         if not settings.SURROGATE or not await database_sync_to_async(is_person)(self.scope["user"]):
             await self.close(CLOSE_NOT_ALLOWED)
+
+    async def close(self, code: int | None = None, reason: str | None = None) -> None:
+        """What was sent before the other side heard of it still comes, and asks for nothing more."""
+        self._is_closed = True
+        await super().close(code, reason)
 
     async def disconnect(self, code: int) -> None:
         self._stop_waiting()
         await self._supersede(-1)  # the worker need not go on for nobody
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None, **_: Any) -> None:
+        if self._is_closed:
+            return
         try:
             typed = read(text_data or "")
         except Malformed:

@@ -36,18 +36,38 @@ def test_windows_are_whole_finite_and_different(dtype: str) -> None:
 
 
 def test_whole_numbers_keep_their_range() -> None:
-    values = draw(pool("int32", "uniform"), torch.int32)
-    assert values.min() >= 0
-    assert values.max() < 1000
-    assert len(values.unique()) == 1000
+    for high in (1000, 1024):
+        values = draw(pool("int32", "uniform", high=str(high)), torch.int32)
+        assert values.min() >= 0
+        assert values.max() < high
+        assert len(values.unique()) == high
 
 
 def test_the_pool_is_drawn_anew_bit_by_bit() -> None:
-    source = pool("int32", "uniform", high="2147483647")
+    source = pool("int32", "uniform", high="1073741824")
     first = set(draw(source, torch.int32).tolist())
     for _ in range(40):
         last = draw(source, torch.int32)
     assert sum(value in first for value in last.tolist()) < LENGTH / 4
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int32"])
+def test_what_is_known_of_one_window_says_nothing_of_sums_of_another(
+    dtype: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the numbers lie may be found out; how they were mixed is new for every element."""
+    source, kind = (
+        pool(dtype, "normal" if dtype == "float32" else "uniform", high="1024"),
+        getattr(torch, dtype),
+    )
+    part = source._part
+    fixed = source._pools[0]
+    monkeypatch.setattr(
+        source, "_part", lambda pool, length: pool[:length] if pool is fixed else part(pool, length)
+    )
+    one, two = (draw(source, kind).double().view(-1, 64) for _ in range(2))
+    assert float((one / two.clamp(min=1e-9) if dtype == "int32" else one / two).std(dim=1).min()) > 0.05
+    assert not bool((one == two).all(dim=1).any())
 
 
 @pytest.mark.parametrize("fill", ["constant", "zeros", "denormal"])

@@ -105,6 +105,13 @@ async def test_what_our_page_would_never_send_closes_the_socket(owner: User, sen
     assert await page.close_code() == forecasts.CLOSE_MALFORMED
 
 
+async def test_what_comes_after_a_refusal_is_not_answered() -> None:
+    page = await opened(AnonymousUser())
+    await page.say(text())
+    await page.say("{")
+    assert await page.close_code() == forecasts.CLOSE_NOT_ALLOWED
+
+
 @pytest.mark.usefixtures("task", "device")
 @pytest.mark.parametrize(
     ("sent", "sentence"),
