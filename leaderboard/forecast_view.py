@@ -4,7 +4,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from surrogate.contract import bins
 from surrogate.contract.forecast import UNCALIBRATED, Forecast
 from surrogate.policy import Action
 from surrogate.risk import RiskThreshold
@@ -118,10 +117,8 @@ def view_of(
 
 
 def _chance(forecast: Forecast, anchor_seconds: float, rival: Rival, place: float) -> Chance:
-    speed_up = anchor_seconds / rival.seconds
-    if math.log2(speed_up) > bins.EDGES[-1]:
-        return Chance(rival, forecast.probabilities[-1], is_at_most=True, place=place)
-    return Chance(rival, forecast.p_faster_than(speed_up), is_at_most=False, place=place)
+    probability, is_at_most = forecast.most_faster_than(anchor_seconds / rival.seconds)
+    return Chance(rival, probability, is_at_most, place)
 
 
 def _policy(action: Action, threshold: RiskThreshold | None) -> str:

@@ -98,12 +98,10 @@ class Bar:
 def skip_score(forecast: Forecast, incumbent: float) -> float:
     """P(the kernel does not beat the incumbent); thresholds are over this score.
 
-    How far the fastest bin reaches no forecast says. Against an incumbent inside it all of it may beat, or
-    nothing would ever be measured again on a task whose best is far ahead of its anchor.
+    Against an incumbent inside the fastest bin all of the bin may beat it, or nothing would ever be measured
+    again on a task whose best is far ahead of its anchor.
     """
-    if math.log2(incumbent) > bins.EDGES[-1]:
-        return 1.0 - forecast.probabilities[-1]
-    return 1.0 - forecast.p_faster_than(incumbent)
+    return 1.0 - forecast.most_faster_than(incumbent)[0]
 
 
 def expected_gain(forecast: Forecast, incumbent: float) -> float:

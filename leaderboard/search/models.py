@@ -153,6 +153,11 @@ class SearchCandidate(models.Model):
         return self.forecast_seconds if told else None
 
     @property
+    def lacks_forecast(self) -> bool:
+        """Whether a forecast was made that tells no time."""
+        return self.forecast_seconds is not None and self.told_seconds is None
+
+    @property
     def told_spread(self) -> float | None:
         return None if self.told_seconds is None else self.forecast_spread
 

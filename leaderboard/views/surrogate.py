@@ -17,10 +17,10 @@ from runners.models import Device
 from surrogate import live, quality
 from surrogate.calibration import MINIMUM
 from surrogate.contract.forecast import AbstentionReason
+from surrogate.policy import DELTA, RISK
 from surrogate.quality import FEWEST, WINDOW, Quality
 from surrogate.selectors import record
 from surrogate.selectors.record import Row
-from surrogate.services.guarantees import DELTA, RISK
 from surrogate.services.spending import today
 from surrogate.standing import standings
 

@@ -117,6 +117,15 @@ class Forecast:
         """P(t_anchor / t_kernel > ``speed_up``); 1 asks whether the kernel beats the anchor."""
         return 1.0 - bins.cumulative(self.probabilities, math.log2(speed_up))
 
+    def most_faster_than(self, speed_up: float) -> tuple[float, bool]:
+        """(P(t_anchor / t_kernel > ``speed_up``), whether that is an upper bound only).
+
+        How far the fastest bin reaches no forecast says: of a ``speed_up`` inside it all of it may go beyond.
+        """
+        if math.log2(speed_up) > bins.EDGES[-1]:
+            return self.probabilities[-1], True
+        return self.p_faster_than(speed_up), False
+
     def seconds(self, anchor_seconds: float, share: float = 0.8) -> tuple[float, float, float]:
         """Predicted time and the ends of its interval: (middle, shortest, longest)."""
         low, high = self.interval(share)

@@ -10,17 +10,15 @@ from dataclasses import dataclass
 
 from django.db.models.functions import Length
 
-from surrogate import policy
 from surrogate.contract.forecast import Forecast as ContractForecast
 from surrogate.contract.request import KernelText
 from surrogate.features.similarity import unlike_each_other
 from surrogate.models import GuaranteeVersion
-from surrogate.policy import Rules, skip_score
+from surrogate.policy import DELTA, RISK, Rules, skip_score
 from surrogate.requests import MOST_CHARACTERS
 from surrogate.risk import guaranteed_threshold, least_cases
 from surrogate.services.places import Place, Record, judged_in
 
-RISK, DELTA = policy.RISK, policy.DELTA
 #: Fewer outcomes than this cannot prove it.
 LEAST = least_cases(RISK, DELTA)
 #: New outcomes of a place before its guarantee is computed anew.

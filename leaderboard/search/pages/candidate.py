@@ -68,7 +68,6 @@ def candidate(request: HttpRequest, run_id: UUID, number: int) -> HttpResponse:
         "is_queued": evaluation is not None and evaluation.status == EvaluationStatus.QUEUED,
         "operator_meaning": OPERATORS[Operator(found.operator)],
         "island_meaning": ISLAND,
-        "lacks_forecast": found.forecast_seconds is not None and found.told_seconds is None,
         "meaning": MEANINGS[kind],
         "ancestors": ancestors,
         "other": other,

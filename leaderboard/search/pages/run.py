@@ -16,7 +16,7 @@ from leaderboard.downloads import download
 from leaderboard.search.kinds import MEANINGS, OPERATORS, Kind
 from leaderboard.search.llm.records import standings_of
 from leaderboard.search.llm.stories import spend_by_model
-from leaderboard.search.models import SearchCandidate, SearchRun
+from leaderboard.search.models import SearchRun
 from leaderboard.search.pages.overview import ARMS, GENERATORS, overview_of
 from leaderboard.search.pages.shared import after_of, is_owner, person, query_of, since_of, visible
 from leaderboard.search.plan import Policy
@@ -152,7 +152,7 @@ def _table(found: SearchRun, query: Query) -> dict[str, Any]:
         "kinds": list(counts.kinds.items()),
         "operators": list(counts.operators.items()),
         "operator_meanings": [(operator, OPERATORS[operator]) for operator in counts.operators],
-        "has_untold": any(_lacks_forecast(row.candidate) for row in table.rows),
+        "has_untold": any(row.candidate.lacks_forecast for row in table.rows),
         "sorts": [(name, SORT_LABELS[name]) for name in SORTS],
         "most_in_file": MOST_IN_FILE,
     }
@@ -171,11 +171,6 @@ def _record(found: SearchRun) -> dict[str, Any]:
         "verifiers": standings_of(found) if found.generator == "llm" else [],
         "forecasts": records.columns_of(record.judged[:_POINTS]),
     }
-
-
-def _lacks_forecast(item: SearchCandidate) -> bool:
-    """Whether a forecast was made that tells no time."""
-    return item.forecast_seconds is not None and item.told_seconds is None
 
 
 def _cells(row: candidates.Row) -> list[Any]:
