@@ -63,10 +63,25 @@ def driver_folder() -> str:
 
 
 def _minor(index: int, gpus: Path) -> int:
-    """The number in the device node's name, which need not be the index. Both follow the PCI bus here."""
+    """The number in the device node's name, which need not be the index."""
     try:
-        text = sorted(gpus.iterdir())[index].joinpath("information").read_text(errors="replace")
-    except (OSError, IndexError):
+        folders = {folder.name.lower(): folder for folder in gpus.iterdir()}
+        addresses = _addresses() or sorted(folders)  # the index follows the PCI bus
+        text = folders[addresses[index]].joinpath("information").read_text(errors="replace")
+    except (OSError, IndexError, KeyError):
         return index
     minor = re.search(r"Device Minor:\s*(\d+)", text)
     return int(minor[1]) if minor else index
+
+
+@cache
+def _addresses() -> tuple[str, ...]:
+    """PCI addresses by nvidia-smi's index, as the driver names its folders; a container may have been given
+    fewer GPUs than the driver lists there. Empty without nvidia-smi.
+    """
+    command = ["nvidia-smi", "--query-gpu=pci.bus_id", "--format=csv,noheader"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return ()
+    return tuple(line.strip().lower()[-len("0000:00:00.0") :] for line in done.stdout.splitlines())

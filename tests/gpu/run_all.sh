@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Measures KernelHub's CUDA engine on a machine with an NVIDIA GPU: bash tests/gpu/run_all.sh [phase …]
 #
+# On a machine with several GPUs, phases on both sides of a "/" run side by side.
 # Needs python3 with torch (CUDA), numpy and psutil, and nvcc. What else is missing is taken from the folder CARRIED
 # (default .gpu): wheels/*.whl, bin/bwrap and its libraries in lib/. Results go to $OUT, a short table to the screen.
 # They name the commit: $COMMIT where the files come without the repository's history.

@@ -1,18 +1,18 @@
 """Template searches with and without the surrogate, at equal device seconds: ``run_all.sh search``.
 
-Each seed's two searches run one after the other on the same GPU, the seeds in turns on all GPUs there are.
-``SEARCH_SECONDS`` is the budget of one search, of which a kernel takes some 15 with the site's own limits.
-Shorter timing was tried: most kernels were then refused, as the two clocks disagreed by more than they may.
-``SEARCH_SEEDS`` names the seeds, all by default.
+Each seed's two searches run one after the other on one GPU, in supervisors started ahead as a runner's are.
+``SEARCH_SECONDS`` is the budget of one search, with the site's own limits for a kernel. ``SEARCHES`` names
+them, as ``softmax:cuda:0`` by task, template and seed, all by default. Each is a line of
+``gpu_search.jsonl`` once it ends; ``python -m tests.gpu.search FILE …`` makes one report of such files.
 """
 
 import json
 import os
 import statistics
-import tempfile
-from concurrent.futures import ThreadPoolExecutor
+import sys
+import time
+from collections.abc import Sequence
 from pathlib import Path
-from queue import SimpleQueue
 from typing import Any
 
 from leaderboard.catalog.loader import CATALOG, load
@@ -21,74 +21,74 @@ from leaderboard.search.local import LocalSearch, SearchStopped
 from leaderboard.search.plan import Plan, Policy
 from runners.contract.job import DeviceTarget, Job
 from runners.contract.result import ResultDocument
-from runners.contract.vocabulary import DeviceKind, Language, Mode
-from runners.devices import DetectedDevice, detect
+from runners.contract.vocabulary import Language, Mode
 from runners.supervisor.client import run_job
+from runners.supervisor.pool import WarmPool
 from surrogate.contract.request import KernelText
+from tests.gpu import jobs, machine
 
-SEARCHES = (("softmax", "cuda"), ("matmul", "cuda"), ("softmax", "python-cuda"))
-SEEDS = "0 1 2"
+TEMPLATES = (("softmax", "cuda"), ("matmul", "cuda"), ("softmax", "python-cuda"))
+SEEDS = (0, 1, 2)
+_LINES = "gpu_search.jsonl"
 
 
 def run() -> dict[str, Any]:
     budget = float(os.environ.get("SEARCH_SECONDS", "300"))
-    free: SimpleQueue[DetectedDevice] = SimpleQueue()
-    devices = [device for device in detect() if device.kind == DeviceKind.CUDA]
-    for device in devices:
-        free.put(device)
-    seeds = [int(word) for word in os.environ.get("SEARCH_SEEDS", SEEDS).split()]
-    jobs = [(task, key, seed) for seed in seeds for task, key in SEARCHES]
+    usual = [f"{task}:{key}:{seed}" for seed in SEEDS for task, key in TEMPLATES]
+    path = Path(os.environ["OUT"], _LINES)
+    for name in os.environ.get("SEARCHES", "").split() or usual:
+        task, key, seed = name.split(":")
+        for policy in (Policy.SURROGATE, Policy.NONE):
+            report = _search(task, key, int(seed), policy, budget)
+            # As they come, so that a run that ends early leaves what was found; one write, beside others'.
+            with path.open("ab", buffering=0) as lines:
+                lines.write(f"{json.dumps(report)}\n".encode())
+    return merged([path])
 
-    def pair(job: tuple[str, str, int]) -> list[dict[str, Any]]:
-        device = free.get()
-        try:
-            return [_search(*job, policy, device, budget) for policy in (Policy.SURROGATE, Policy.NONE)]
-        finally:
-            free.put(device)
 
-    with ThreadPoolExecutor(len(devices)) as pool:
-        found = [report for reports in pool.map(pair, jobs) for report in reports]
+def merged(paths: Sequence[Path]) -> dict[str, Any]:
+    """One report of the searches in files of lines."""
+    found = [json.loads(line) for path in paths for line in path.read_text().splitlines()]
+    found.sort(key=lambda report: (report["task"], report["language"], report["seed"], report["policy"]))
     return {
         "ok": all(report["speed_up"] and report["speed_up"] > 1 for report in found),
-        "device_seconds_per_search": budget,
         "summary": list(_summary(found)),
         "searches": found,
     }
 
 
-def _search(
-    task_slug: str, key: str, seed: int, policy: Policy, device: DetectedDevice, budget: float
-) -> dict[str, Any]:
-    task = load(CATALOG / task_slug)
-    folder = tempfile.mkdtemp(prefix="kernelhub-search-")
-    target = DeviceTarget(DeviceKind(device.kind), device.index, tuple(device.cores), device.facts)
+def _search(task_slug: str, key: str, seed: int, policy: Policy, budget: float) -> dict[str, Any]:
+    task, device = load(CATALOG / task_slug), jobs.device()
+    target = DeviceTarget(device.kind, device.index, device.cores, device.facts, jobs.ceilings())
 
     def measure(kernel: KernelText) -> ResultDocument:
         language = Language(kernel.language)
-        job = Job("search", task.spec, language, kernel.source, Mode.BENCHMARK, target, folder)
-        return run_job(job, on_event=lambda _event: None, should_stop=lambda: False)
+        job = Job("search", task.spec, language, kernel.source, Mode.BENCHMARK, target, jobs.data_dir())
+        pool.refill()
+        return run_job(job, on_event=lambda _event: None, should_stop=lambda: False, pool=pool)
 
-    search = LocalSearch(task, load_templates(task_slug)[key], Plan(policy, seed, multiple=16), measure)
-    try:
-        search.run(1000, budget)
-    except SearchStopped as error:
-        search.stop_reason = str(error)
+    with WarmPool(target, jobs.data_dir()) as pool:
+        search = LocalSearch(task, load_templates(task_slug)[key], Plan(policy, seed, multiple=16), measure)
+        try:
+            search.run(1000, budget)
+        except SearchStopped as error:
+            search.stop_reason = str(error)
     report = search.report()
     del report["best_source"]
-    # As they come, so that a lease that ends early leaves what was found.
-    with (Path(os.environ["OUT"]) / "gpu_search.jsonl").open("a") as lines:
-        lines.write(json.dumps(report) + "\n")
-    return report
+    report |= {"device_seconds_allowed": budget, "machine": machine.facts()}
+    return {**report, "date": time.strftime("%Y-%m-%d %H:%M:%S %Z")}
 
 
 def _summary(found: list[dict[str, Any]]) -> Any:
-    for task, key in SEARCHES:
+    for task, key in TEMPLATES:
         for policy in (Policy.SURROGATE, Policy.NONE):
             reports = [
                 item
                 for item in found
                 if (item["task"], item["language"], item["policy"]) == (task, key, policy)
             ]
+            if not reports:
+                continue
             gains = ", ".join(f"{item['speed_up'] or 0:.2f}" for item in reports)
             best = ", ".join(f"{1e6 * (item['best_seconds'] or 0):.1f}" for item in reports)
             measured = statistics.mean(item["measured"] for item in reports)
@@ -97,3 +97,7 @@ def _summary(found: list[dict[str, Any]]) -> Any:
                 f"{task} {key} {policy}: × starter {gains}; best µs {best}; "
                 f"{measured:.0f} measured, {failed} failed"
             )
+
+
+if __name__ == "__main__":
+    sys.stdout.write(json.dumps(merged([Path(name) for name in sys.argv[1:]]), indent=1) + "\n")

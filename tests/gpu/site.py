@@ -15,6 +15,7 @@ from typing import Any
 
 from leaderboard.catalog.loader import CATALOG
 from runners.contract.vocabulary import DeviceKind, Verdict
+from tests.gpu import jobs
 from tests.gpu.site_process import Person, Site, running_site
 from tests.waiting import wait_for
 
@@ -54,7 +55,7 @@ def run(kind: DeviceKind = DeviceKind.CUDA) -> dict[str, Any]:
     """Starts the site with one runner of ``kind`` and walks through it; see ``steps`` in the outcome."""
     steps = _Steps([])
     outcome: dict[str, Any] = {"ok": False, "steps": steps.found}
-    instance = "cuda:0" if kind == DeviceKind.CUDA else "cpu"
+    instance = jobs.device().instance if kind == DeviceKind.CUDA else "cpu"
     try:
         with steps.step("whole"), running_site(KERNELHUB_TASKS=_TASK, KERNELHUB_DEVICES=instance) as site:
             try:
