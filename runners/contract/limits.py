@@ -29,14 +29,23 @@ class ModeLimits:
     call: float  # one batch of calls of the submission
     case_timing: float
     warm_up: float
+    #: On a GPU, seconds that a long batch need not exceed: the inputs of every slot are drawn anew for each,
+    #: which costs several times as much as the calls.
+    long_batch: float = 0.025
+    #: On a GPU, batches of each length before an interval is trusted: short ones, so that more cost little.
+    batches: int = 15
 
 
 LIMITS: dict[Mode, ModeLimits] = {
     Mode.CHECK: ModeLimits(deadline=90, compile=60, call=20, case_timing=0, warm_up=0),
     Mode.TEST: ModeLimits(deadline=150, compile=60, call=30, case_timing=0, warm_up=0),
-    Mode.BENCHMARK: ModeLimits(deadline=240, compile=60, call=30, case_timing=4, warm_up=0.3),
+    Mode.BENCHMARK: ModeLimits(
+        deadline=240, compile=60, call=30, case_timing=4, warm_up=0.3, long_batch=0.0125, batches=8
+    ),
     Mode.RANKED: ModeLimits(deadline=360, compile=60, call=30, case_timing=10, warm_up=0.5),
-    Mode.PROFILE: ModeLimits(deadline=240, compile=60, call=60, case_timing=2, warm_up=0.3),
+    Mode.PROFILE: ModeLimits(
+        deadline=240, compile=60, call=60, case_timing=2, warm_up=0.3, long_batch=0.0125, batches=8
+    ),
 }
 
 

@@ -68,10 +68,13 @@ class Layout:
         ``slots`` slots.
         """
         rows = memory[: slots * self.stride].view(slots, self.stride)
-        rows.fill_(POISON)
-        for tensor, start, size in zip(self.tensors, self._offsets, self._bytes, strict=True):
-            if "float" in tensor.dtype:
-                rows[:, start : start + size].fill_(0xFF)
+        borders = [*self._offsets[1:], self.stride]
+        for tensor, start, size, border in zip(
+            self.tensors, self._offsets, self._bytes, borders, strict=True
+        ):
+            end = start + size
+            rows[:, start:end].fill_(0xFF if "float" in tensor.dtype else POISON)
+            rows[:, end:border].fill_(POISON)
 
     def padding(self, memory: torch.Tensor, slot: int, index: int) -> torch.Tensor:
         """The bytes between the end of one tensor and the next page."""
@@ -102,8 +105,10 @@ class CudaArena:
         """Whether each of ``slots`` still holds the bytes of ``poison``, one slot's."""
         wanted = poison.view(torch.int64)
         rows = self.bytes[: self.slots * self.layout.stride].view(torch.int64).view(self.slots, -1)
-        same = torch.empty(self.slots, dtype=torch.bool, device=self.bytes.device)
         step = max(1, PART_BYTES // self.layout.stride)
+        if step == 1:  # large ones one by one, those in use left out
+            return bool(torch.stack([(rows[slot] == wanted).all() for slot in slots]).all())
+        same = torch.empty(self.slots, dtype=torch.bool, device=self.bytes.device)
         for start in range(0, self.slots, step):  # in parts, as the comparison itself takes room
             part = slice(start, start + step)
             torch.all(rows[part] == wanted, dim=1, out=same[part])

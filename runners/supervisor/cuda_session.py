@@ -24,9 +24,9 @@ from runners.supervisor.timing import floor_seconds
 _DEVICE = f"cuda:{ORDINAL}"
 _MOST_SLOTS = 8192
 _FEWEST_SLOTS = 16
-#: Seconds that the fastest kernel's longest batch should last: the hand-shake varies by a tenth of a
-#: millisecond.
-_LONG_BATCH = 0.02
+#: Share of a long batch's usual time that the fastest kernel's should last: the hand-shake varies by a tenth
+#: of a millisecond.
+_LONG_BATCH = 0.8
 #: The least that one call takes, whatever it does: a launch from C, and one from Python.
 _CALL_SECONDS = {"library": 2.5e-6, "python": 6e-6}
 _BANDWIDTH = 8e12  # bytes per second of the fastest memory there is, for devices not measured yet
@@ -88,7 +88,8 @@ class CudaSession(ChildSession):
             for tensors, copies in ((self.spec.inputs, 2), (self.spec.outputs, 1))
         )
         floor = floor_seconds(self.spec, case, self._ceilings) or self.spec.case_bytes(case) / _BANDWIDTH
-        wanted = max(_FEWEST_SLOTS, round(_LONG_BATCH / max(floor, _CALL_SECONDS[self.kind])))
+        call = max(floor, _CALL_SECONDS[self.kind])
+        wanted = max(_FEWEST_SLOTS, round(_LONG_BATCH * self.limits.long_batch / call))
         return max(2, min(wanted, _MOST_SLOTS, self._room // per_slot))
 
     def open(self, case: Case, slots: int, *, timed: bool) -> CudaCase:

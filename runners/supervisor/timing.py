@@ -24,13 +24,11 @@ from runners.supervisor.warm_cache import warm_seconds
 #: Relative half-width of the interval at which a case is done.
 _PRECISION = {(DeviceKind.CPU, Mode.RANKED): 0.01, (DeviceKind.CUDA, Mode.RANKED): 0.005}
 _USUAL_PRECISION = 0.02
-#: Batches of each length before the interval is trusted; a GPU's are short, so that more cost little.
-_FEWEST_BATCHES = {DeviceKind.CPU: 5, DeviceKind.CUDA: 15}
+#: Batches of each length before the interval of a CPU is trusted; contract/limits.py has a GPU's.
+_FEWEST_BATCHES = 5
 _FEWEST_AT_ALL = 3  # of each length, even past the budget
 _MOST_BATCHES = 150
 _TRIAL = 64  # calls of the first batch that tells how long a call takes
-#: Seconds that a long batch need not exceed where there are slots for more calls.
-_LONG_BATCH = {DeviceKind.CUDA: 0.025}
 _FEWEST_CALLS = 16  # of a long batch, where there are slots and time for them
 _PATIENCE = 2  # times the budget that is added while the interval still holds zero
 #: What the first call of a batch may cost more than the others before it counts as work of theirs: the
@@ -55,6 +53,8 @@ class CaseTimer:
         self._spec = spec
         self._case = case
         self._limits = limits
+        on_gpu = case.device_kind == DeviceKind.CUDA
+        self._fewest = limits.batches if on_gpu else _FEWEST_BATCHES
         self._precision = _PRECISION.get((case.device_kind, mode), _USUAL_PRECISION)
         self._random = secrets.SystemRandom()
         self._departures = Departures(spec, case, asked=mode == Mode.RANKED)
@@ -126,11 +126,10 @@ class CaseTimer:
 
     def _long(self, per_call: float, slots: int) -> int:
         """Calls of a long batch when one takes ``per_call`` seconds."""
-        kind = self._case.device_kind
-        affordable = int(self._limits.case_timing / (1.25 * _FEWEST_BATCHES[kind] * per_call))
+        affordable = int(self._limits.case_timing / (1.25 * self._fewest * per_call))
         enough = slots
-        if kind in _LONG_BATCH:
-            enough = max(_FEWEST_CALLS, int(_LONG_BATCH[kind] / per_call))
+        if self._case.device_kind == DeviceKind.CUDA:
+            enough = max(_FEWEST_CALLS, int(self._limits.long_batch / per_call))
         return max(2, min(slots, affordable, enough))
 
     def _sample(
@@ -151,7 +150,7 @@ class CaseTimer:
                 continue
             found = estimate(samples, null, seed=done)
             now = time.monotonic()
-            if done >= _FEWEST_BATCHES[self._case.device_kind] and found.half_width < self._precision:
+            if done >= self._fewest and found.half_width < self._precision:
                 break
             # On a busy machine patience may still find a time; without a positive one there is no result.
             if now > end and (found.ci_low > 0 or now > end + _PATIENCE * self._limits.case_timing):

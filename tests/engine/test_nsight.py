@@ -80,11 +80,18 @@ def test_a_cpu_has_none(job: Job, tmp_path: Path) -> None:
     assert found == ({"counters": "Hardware counters are read on GPUs alone; this device is a CPU."}, b"")
 
 
-def test_what_runs_under_it_calls_the_submission(job: Job, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "source",
+    [
+        "def kernel(x):\n    print(tuple(x.shape), x.dtype)\n    return x\n",
+        "def kernel(x, out):\n    print(tuple(out.shape), out.dtype)\n",
+    ],
+)
+def test_what_runs_under_it_calls_the_submission(job: Job, tmp_path: Path, source: str) -> None:
     """The program that ncu would watch, here on a CPU and without ncu."""
     case = job.spec.cases_for(DeviceKind.CPU, CaseRole.BENCHMARK)[0]
     (tmp_path / "case.json").write_text(json.dumps(nsight.describe(job, "python", case)))
-    (tmp_path / "kernel.py").write_text("def kernel(x):\n    print(tuple(x.shape), x.dtype)\n    return x\n")
+    (tmp_path / "kernel.py").write_text(source)
     done = subprocess.run(
         [sys.executable, "-I", str(Path(once.__file__))],
         cwd=tmp_path,

@@ -18,8 +18,9 @@ from runners.sandbox import nvidia
 from tests.gpu import jobs
 from tests.gpu.tasks import steps, steps_source
 
-#: (rounds, elements)
-_KERNELS = ((1, 1 << 16), (1, 1 << 24), (1, 1 << 26), (512, 1 << 26), (2000, 1 << 26))
+#: (rounds, elements). The first is over before the next launch: its time is the host's, which differs from
+#: process to process. The others keep the device busy.
+_KERNELS = ((1, 1 << 16), (2500, 1 << 16), (1, 1 << 24), (1, 1 << 26), (512, 1 << 26), (2000, 1 << 26))
 _AGREES = 0.01
 _BENCH = r"""
 import ctypes, json, sys, torch
@@ -59,6 +60,7 @@ def run() -> dict[str, Any]:
         source = steps_source(rounds)
         document = jobs.evaluate(steps(rounds, count), Language.CUDA, source, Mode.RANKED)
         row: dict[str, Any] = {"rounds": rounds, "elements": count, "verdict": document["verdict"]}
+        row["launch_bound"] = (rounds, count) == _KERNELS[0]
         row["reason"] = document["reason"]
         if document["verdict"] == Verdict.PASSED:
             (timing,) = document["benchmarks"]
@@ -77,10 +79,14 @@ _HEAD = (
 
 
 def _agrees(row: dict[str, Any]) -> bool:
-    """Against events in another process too; do_bench adds its own cost per call and is shown only."""
+    """Against events in another process too; do_bench adds its own cost per call and is shown only, as is a
+    kernel that ends before its successor can be launched.
+    """
     if "seconds" not in row or "events" not in row:
         return False
-    return bool(abs(row["seconds"] - row["events"]) <= max(_AGREES * row["events"], 5e-7))
+    return row["launch_bound"] or bool(
+        abs(row["seconds"] - row["events"]) <= max(_AGREES * row["events"], 5e-7)
+    )
 
 
 def _line(row: dict[str, Any]) -> str:
@@ -112,4 +118,5 @@ def _in_process(source: str, count: int) -> dict[str, Any]:
     if done.returncode != 0:
         return {"in_process_error": done.stderr[-500:]}
     found: dict[str, Any] = json.loads(done.stdout.strip().splitlines()[-1])
-    return {**found, "in_process_calls": found.pop("calls")}
+    in_process_calls = found.pop("calls")
+    return {**found, "in_process_calls": in_process_calls}

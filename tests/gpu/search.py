@@ -64,10 +64,14 @@ def _search(task_slug: str, key: str, seed: int, policy: Policy, budget: float) 
     def measure(kernel: KernelText) -> ResultDocument:
         language = Language(kernel.language)
         job = Job("search", task.spec, language, kernel.source, Mode.BENCHMARK, target, jobs.data_dir())
+        document = run_job(job, on_event=lambda _event: None, should_stop=lambda: False, pool=pool)
         pool.refill()
-        return run_job(job, on_event=lambda _event: None, should_stop=lambda: False, pool=pool)
+        stages.append(jobs.stages(document))
+        return document
 
+    stages: list[str] = []
     with WarmPool(target, jobs.data_dir()) as pool:
+        pool.refill()
         search = LocalSearch(task, load_templates(task_slug)[key], Plan(policy, seed, multiple=16), measure)
         try:
             search.run(1000, budget)
@@ -75,7 +79,7 @@ def _search(task_slug: str, key: str, seed: int, policy: Policy, budget: float) 
             search.stop_reason = str(error)
     report = search.report()
     del report["best_source"]
-    report |= {"device_seconds_allowed": budget, "machine": machine.facts()}
+    report |= {"device_seconds_allowed": budget, "stages": stages, "machine": machine.facts()}
     return {**report, "date": time.strftime("%Y-%m-%d %H:%M:%S %Z")}
 
 
