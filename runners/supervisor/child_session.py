@@ -5,7 +5,7 @@ overheads.
 import os
 import secrets
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -66,30 +66,12 @@ class ChildSession(ABC):
 
     def measure_null(self, case: Case) -> list[float]:
         """Seconds of batches that do nothing."""
-        return self.batches(case, 1, [1])[1]
-
-    def batches(
-        self,
-        case: Case,
-        slots: int,
-        lengths: Sequence[int],
-        *,
-        fresh: bool = False,
-        after: Callable[[], None] = lambda: None,
-    ) -> dict[int, list[float]]:
-        """Times of a few batches of what the harness itself brings along, with ``fresh`` inputs in each or
-        not; ``after`` is called after each.
-        """
-        opened = self.open(case, slots, timed=True)
-        times: dict[int, list[float]] = {length: [] for length in lengths}
+        opened = self.open(case, 1, timed=True)
+        times = []
         try:
             for _ in range(_NULL_BATCHES):
-                for length in lengths:
-                    opened.arm(range(length))
-                    if fresh:
-                        opened.refill(range(length))
-                    times[length].append(opened.run())
-                    after()
+                opened.arm([0])
+                times.append(opened.run())
         finally:
             opened.close()
         return times

@@ -117,6 +117,9 @@ class CpuCase:
         put(departure, self._elements(slot, departure.tensor), values)
         self._departed[slot] = departure
 
+    def keep(self, slots: int) -> None:
+        """Nothing: only the armed slots of a batch are filled, and drawn from all the harder to foresee."""
+
     def renew(self) -> None:
         self._freeze()
         for slot in self._order:

@@ -109,7 +109,7 @@ class CudaArena:
         if step == 1:  # large ones one by one, those in use left out
             return bool(torch.stack([(rows[slot] == wanted).all() for slot in slots]).all())
         same = torch.empty(self.slots, dtype=torch.bool, device=self.bytes.device)
-        for start in range(0, self.slots, step):  # in parts, as the comparison itself takes room
+        for start in range(0, max(slots) + 1, step):  # in parts, as the comparison itself takes room
             part = slice(start, start + step)
             torch.all(rows[part] == wanted, dim=1, out=same[part])
         return bool(same[torch.tensor(slots, dtype=torch.int64, device=same.device)].all())

@@ -13,6 +13,7 @@ from runners.contract.result import OutputError
 from runners.contract.spec import Case, TaskSpec, TensorSpec
 from runners.contract.vocabulary import Verdict
 from runners.supervisor import torch_inputs
+from runners.supervisor.bringing import BringSeconds
 from runners.supervisor.checking import check_outputs
 from runners.supervisor.child import Died
 from runners.supervisor.child_session import VERDICTS, death
@@ -39,10 +40,10 @@ class CudaCase:
         call: float,
         *,
         timed: bool,
-        bring_seconds: float,
+        bring: BringSeconds,
     ) -> None:
-        """``call`` is how long one batch may take. ``bring_seconds`` is what bringing the inputs of all slots
-        took before there was a submission; it is taken off each batch.
+        """``call`` is how long one batch may take. ``bring`` tells what bringing the inputs took before there
+        was a submission; it is taken off each batch.
         """
         self.case = case
         self.slots = slots
@@ -51,7 +52,7 @@ class CudaCase:
         self._spec = spec
         self._call = call
         self._timed = timed
-        self._bring_seconds = bring_seconds
+        self._bring_seconds = bring
         self._order: list[int] = []
         self._events: dict[int, list[float]] = {}
         self._departed: dict[int, Departure] = {}
@@ -102,6 +103,9 @@ class CudaCase:
         if answer["event"] == "error":
             raise self._failure(answer)
 
+    def keep(self, slots: int) -> None:
+        self.slots = min(slots, self.slots)
+
     def fill(self, slot: int, *seed: str | bytes) -> None:
         self._departed.pop(slot, None)
         layout = self._inputs.layout
@@ -113,7 +117,7 @@ class CudaCase:
             torch_inputs.fill(place, tensor, self.case.sizes, kind, random)
 
     def refill(self, order: Sequence[int]) -> None:
-        """Every slot gets new inputs, armed or not: so batches of every length find the device alike."""
+        """Every slot in use gets new inputs, armed or not: batches of every length find the device alike."""
         self._departed.clear()
         secret = secrets.token_bytes(16)
         for index, tensor in enumerate(self._spec.inputs):
@@ -163,7 +167,7 @@ class CudaCase:
             text += "always does: a submission has taken its place, and there is no time to report."
             raise Ended(Verdict.REFUSED, text)
         self._events.setdefault(len(self._order), []).append(told)
-        return seconds - self._bring_seconds
+        return seconds - self._bring_seconds.of(self.slots)
 
     def _confirm(self) -> None:
         """Compares the pages copied within the clock with the outputs that were verified since."""
@@ -177,8 +181,9 @@ class CudaCase:
         return Ended(Verdict.WRONG, text)
 
     def _bring(self) -> None:
-        """Copies the inputs of every slot, then empties the cache: every call finds its slot equally cold."""
-        self._inputs.bytes[: self._own.numel()].copy_(self._own)
+        """Copies the inputs of every slot in use, then empties the cache: slots are equally cold."""
+        size = self.slots * self._inputs.layout.stride
+        self._inputs.bytes[:size].copy_(self._own[:size])
         self._clock.flush_cache()
 
     def check(self, slot: int) -> list[OutputError]:

@@ -10,6 +10,7 @@ from runners.contract.limits import ModeLimits
 from runners.contract.spec import Case, TaskSpec
 from runners.contract.vocabulary import Verdict
 from runners.harness import cuda_driver
+from runners.supervisor.bringing import BringSeconds
 from runners.supervisor.child import Child
 from runners.supervisor.child_session import ChildSession
 from runners.supervisor.clock_cuda import CudaClock
@@ -30,6 +31,8 @@ _LONG_BATCH = 0.8
 #: The least that one call takes, whatever it does: a launch from C, and one from Python.
 _CALL_SECONDS = {"library": 2.5e-6, "python": 6e-6}
 _BANDWIDTH = 8e12  # bytes per second of the fastest memory there is, for devices not measured yet
+#: Empty batches on all slots, and as many on one part in so many of them.
+_NULL_BATCHES, _PART = 8, 4
 #: Share of the memory that is free at the start. The rest is left to the oracle and to the submission.
 _SLOT_MEMORY = 0.45
 
@@ -51,7 +54,7 @@ class CudaSession(ChildSession):
         self._cuda_clock = CudaClock(child, Cores(target.cores), _DEVICE, int(properties.L2_cache_size))
         self._ceilings = target.ceilings
         self._oracle = Oracle(spec, _DEVICE)
-        self._bring: dict[str, float] = {}
+        self._bring: dict[str, BringSeconds] = {}
         self._nulls: dict[str, float] = {}
         self._state = GpuState(target.index)
         super().__init__(spec, limits, self._cuda_clock, child=child, kind=kind)
@@ -60,20 +63,33 @@ class CudaSession(ChildSession):
         return self._state.read()
 
     def measure_null(self, case: Case) -> list[float]:
-        """Batches without a call on as many slots as will be timed, freshly filled as they will be.
+        """Batches without a call on as many slots as may be timed and on a part of them, freshly filled as
+        they will be.
 
         What bringing the inputs takes is told apart: it is known before any submission could stretch it.
         """
         slots = self.slots_for(case)
         self._bring.pop(case.name, None)
-        brought: list[float] = []
-        times = self.batches(
-            case, slots, [1], fresh=True, after=lambda: brought.append(self._cuda_clock.bring_seconds)
-        )
-        self._bring[case.name] = float(np.median(brought))
-        nulls = [seconds - self._bring[case.name] for seconds in times[1]]
+        opened = self.open(case, slots, timed=True)
+        brought: dict[int, float] = {}
+        nulls: list[float] = []
+        try:
+            for count in sorted({slots, max(2, slots // _PART)}, reverse=True):
+                opened.keep(count)
+                times, bringing = zip(*(self._empty_batch(opened) for _ in range(_NULL_BATCHES)), strict=True)
+                brought[count] = float(np.median(bringing))
+                nulls += [seconds - brought[count] for seconds in times]
+        finally:
+            opened.close()
+        self._bring[case.name] = BringSeconds(brought)
         self._nulls[case.name] = float(np.median(nulls))
         return nulls
+
+    def _empty_batch(self, opened: CudaCase) -> tuple[float, float]:
+        """Its seconds, and those of them that bringing the inputs took."""
+        opened.arm([0])
+        opened.refill([0])
+        return opened.run(), self._cuda_clock.bring_seconds
 
     def null_overhead(self, case: Case) -> float:
         return self._nulls.get(case.name, 0.0)
@@ -93,7 +109,7 @@ class CudaSession(ChildSession):
         return max(2, min(wanted, _MOST_SLOTS, self._room // per_slot))
 
     def open(self, case: Case, slots: int, *, timed: bool) -> CudaCase:
-        bring = self._bring.get(case.name, 0.0) if timed else 0.0
+        bring = self._bring.get(case.name, BringSeconds({})) if timed else BringSeconds({})
         try:
             return CudaCase(
                 self._cuda_clock,
@@ -103,7 +119,7 @@ class CudaSession(ChildSession):
                 slots,
                 self.limits.call,
                 timed=timed,
-                bring_seconds=bring,
+                bring=bring,
             )
         except (torch.OutOfMemoryError, cuda_driver.CudaError) as error:
             if isinstance(error, cuda_driver.CudaError) and not error.out_of_memory:

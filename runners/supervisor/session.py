@@ -23,6 +23,11 @@ class OpenCase(Protocol):
         meanwhile.
         """
 
+    def keep(self, slots: int) -> None:
+        """From now on the first ``slots`` are enough: where batches fill and watch all of them, fewer cost
+        less. ``slots`` says how many are in use.
+        """
+
     def fill(self, slot: int, *seed: str | bytes) -> None:
         """Stops the submission, writes fresh inputs that depend on ``seed`` alone. Outputs are poisoned
         here or by ``run``.

@@ -29,6 +29,7 @@ _FEWEST_BATCHES = 5
 _FEWEST_AT_ALL = 3  # of each length, even past the budget
 _MOST_BATCHES = 150
 _TRIAL = 64  # calls of the first batch that tells how long a call takes
+_IDLE = 8  # slots more than calls of a long batch, one in so many, are watched for work done ahead
 _FEWEST_CALLS = 16  # of a long batch, where there are slots and time for them
 _PATIENCE = 2  # times the budget that is added while the interval still holds zero
 #: What the first call of a batch may cost more than the others before it counts as work of theirs: the
@@ -69,9 +70,10 @@ class CaseTimer:
         try:
             long = self._warm_up(opened, slots)
             short = max(1, long // 4)
+            opened.keep(long + max(1, long // _IDLE))
             samples = self._sample(opened, short, long, activity)
             told = opened.event_seconds(short, long)
-            slot = self._random.randrange(slots)
+            slot = self._random.randrange(opened.slots)
             warm = warm_seconds(opened, slot, samples, self._limits.case_timing)
             alone = self._alone(opened, samples)
         finally:

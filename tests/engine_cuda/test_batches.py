@@ -43,6 +43,9 @@ class _Device:
     def arm(self, order: Sequence[int]) -> None:
         self.lengths.append(len(order))
 
+    def keep(self, slots: int) -> None:
+        self.slots = min(slots, self.slots)
+
     def refill(self, order: Sequence[int]) -> None: ...
 
     def renew(self) -> None: ...

@@ -10,6 +10,7 @@ import torch
 from runners.contract.spec import TaskSpec
 from runners.contract.vocabulary import Verdict
 from runners.supervisor import cuda_case
+from runners.supervisor.bringing import BringSeconds
 from runners.supervisor.cuda_arena import PAGE, CudaArena, Layout
 from runners.supervisor.cuda_case import CudaCase, reported_seconds
 from runners.supervisor.drawn_pages import DrawnPages
@@ -75,7 +76,7 @@ def opened(spec: TaskSpec, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Cud
     def call(late: Sequence[int] = (), answer: dict[str, Any] | None = None) -> CudaCase:
         clock: Any = _Clock(late, {"event_seconds": 1.0} if answer is None else answer)
         case = CudaCase(
-            clock, Oracle(spec, "cpu"), spec, spec.cases[1], _SLOTS, 1.0, timed=True, bring_seconds=0.0
+            clock, Oracle(spec, "cpu"), spec, spec.cases[1], _SLOTS, 1.0, timed=True, bring=BringSeconds({})
         )
         clock.case = case
         return case

@@ -25,6 +25,7 @@ from runners.sandbox import nvidia
 from runners.sandbox.bounds import Bounds
 from runners.sandbox.probe import probe
 from runners.supervisor import cuda_arena, cuda_case, cuda_session
+from runners.supervisor.bringing import BringSeconds
 from runners.supervisor.child import Child
 from runners.supervisor.cuda_session import CudaSession
 from runners.supervisor.outcome import CaseFailed, Ended
@@ -173,6 +174,61 @@ def test_every_slot_is_refilled_and_timed_with_inputs_of_its_own(
             assert opened.check(slot)[0]["mismatches"] == 0
     assert len({opened.fingerprint(slot) for slot in range(6)}) == 6
     opened.close()
+
+
+def test_slots_that_are_out_of_use_cost_nothing_and_the_others_are_watched(
+    session: Callable[..., CudaSession], spec: TaskSpec
+) -> None:
+    opened = session(_GOOD).open(spec.cases[0], 6, timed=True)
+    opened.arm(range(6))
+    opened.refill(range(6))
+    opened.run()
+    before = [opened.fingerprint(slot) for slot in range(6)]
+
+    opened.keep(4)
+    opened.arm([3, 0])
+    opened.refill([3, 0])
+    opened.run()
+
+    assert opened.slots == 4
+    assert [opened.check(slot)[0]["mismatches"] for slot in (3, 0)] == [0, 0]
+    after = [opened.fingerprint(slot) for slot in range(6)]
+    assert [old == new for old, new in zip(before, after, strict=True)] == [False] * 4 + [True] * 2
+    opened.close()
+
+
+def test_work_done_ahead_is_seen_in_what_is_left_in_use(
+    session: Callable[..., CudaSession], spec: TaskSpec
+) -> None:
+    opened = session(_GOOD + " y[1024] = 1;").open(spec.cases[0], 6, timed=True)
+    opened.keep(3)
+    opened.arm([1])
+    opened.refill([1])
+
+    with pytest.raises(Ended, match="calls that were not made"):
+        opened.run()
+
+
+def test_what_bringing_takes_is_known_for_any_number_of_slots(
+    session: Callable[..., CudaSession], spec: TaskSpec, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[int] = []
+    found = BringSeconds({40: 0.005, 10: 0.002})
+    monkeypatch.setattr(BringSeconds, "of", lambda _, slots: asked.append(slots) or 0.0)
+    started = session(_GOOD, timed=True)
+    opened = started.open(spec.cases[1], 8, timed=True)
+    for count in (8, 3):
+        opened.keep(count)
+        opened.arm([0])
+        opened.refill([0])
+        opened.run()
+    opened.close()
+    monkeypatch.undo()
+
+    assert asked[-2:] == [8, 3]
+    assert [found.of(slots) for slots in (10, 20, 40)] == pytest.approx([0.002, 0.003, 0.005])
+    assert BringSeconds({7: 0.001}).of(3) == 0.001
+    assert BringSeconds({}).of(3) == 0.0
 
 
 def test_small_calls_get_slots_for_a_long_batch_and_large_ones_what_memory_holds(

@@ -10,6 +10,7 @@ import json
 import os
 import statistics
 import sys
+import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -21,7 +22,7 @@ from leaderboard.search.local import LocalSearch, SearchStopped
 from leaderboard.search.plan import Plan, Policy
 from runners.contract.job import DeviceTarget, Job
 from runners.contract.result import ResultDocument
-from runners.contract.vocabulary import Language, Mode
+from runners.contract.vocabulary import Language, Mode, Verdict
 from runners.supervisor.client import run_job
 from runners.supervisor.pool import WarmPool
 from surrogate.contract.request import KernelText
@@ -63,14 +64,18 @@ def _search(task_slug: str, key: str, seed: int, policy: Policy, budget: float) 
 
     def measure(kernel: KernelText) -> ResultDocument:
         language = Language(kernel.language)
-        job = Job("search", task.spec, language, kernel.source, Mode.BENCHMARK, target, jobs.data_dir())
+        job = Job("search", task.spec, language, kernel.source, Mode.BENCHMARK, target, folder)
         document = run_job(job, on_event=lambda _event: None, should_stop=lambda: False, pool=pool)
         pool.refill()
         stages.append(jobs.stages(document))
+        if len(stages) == 1 and document["verdict"] != Verdict.PASSED:
+            raise SearchStopped(f"the starter failed: {document['reason'][:300]}")
         return document
 
     stages: list[str] = []
-    with WarmPool(target, jobs.data_dir()) as pool:
+    # A folder of its own, so that nothing was compiled by the other search already.
+    folder = tempfile.mkdtemp(prefix="kernelhub-search-")
+    with WarmPool(target, folder) as pool:
         pool.refill()
         search = LocalSearch(task, load_templates(task_slug)[key], Plan(policy, seed, multiple=16), measure)
         try:
