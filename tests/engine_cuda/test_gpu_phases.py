@@ -1,7 +1,5 @@
 """What the phases for a GPU machine conclude and write, on the results that are committed."""
 
-import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,11 +12,33 @@ from tests.gpu.provenance import provenance
 from tests.gpu.repeats import halves
 from tests.gpu.tasks import steps, steps_source
 
-_RESULTS = Path(__file__).parents[1] / "benchmarks" / "results"
+#: µs, and their intervals, of one kernel entered twenty times on an H100; the halves vary unequally.
+_ENTRIES = (
+    (230.072, 228.691, 230.831),
+    (230.052, 228.871, 231.07),
+    (228.793, 227.559, 230.029),
+    (227.649, 226.689, 228.82),
+    (227.98, 226.942, 229.135),
+    (227.576, 226.528, 228.664),
+    (229.141, 227.93, 230.265),
+    (229.459, 228.447, 230.813),
+    (229.811, 228.627, 230.919),
+    (228.663, 227.79, 230.437),
+    (228.774, 227.836, 230.14),
+    (229.439, 228.318, 230.455),
+    (229.465, 228.211, 230.473),
+    (228.921, 227.567, 229.89),
+    (229.028, 227.908, 230.048),
+    (230.314, 229.11, 231.46),
+    (228.497, 227.564, 229.762),
+    (229.145, 227.706, 230.062),
+    (228.997, 227.698, 230.377),
+    (228.729, 227.555, 229.746),
+)
 
 
 def test_either_half_of_equal_runs_is_ranked_by_the_noise_of_the_other() -> None:
-    scores = json.loads((_RESULTS / "gpu_repeats.json").read_text())["scores"]
+    scores = [dict(zip(("seconds", "ci_low", "ci_high"), entry, strict=True)) for entry in _ENTRIES]
 
     first, second = halves(scores)
 

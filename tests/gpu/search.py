@@ -27,6 +27,7 @@ from runners.supervisor.client import run_job
 from runners.supervisor.pool import WarmPool
 from surrogate.contract.request import KernelText
 from tests.gpu import jobs, machine
+from tests.gpu.provenance import provenance
 
 TEMPLATES = (("softmax", "cuda"), ("matmul", "cuda"), ("softmax", "python-cuda"))
 SEEDS = (0, 1, 2)
@@ -85,7 +86,7 @@ def _search(task_slug: str, key: str, seed: int, policy: Policy, budget: float) 
     report = search.report()
     del report["best_source"]
     report |= {"device_seconds_allowed": budget, "stages": stages, "machine": machine.facts()}
-    return {**report, "date": time.strftime("%Y-%m-%d %H:%M:%S %Z")}
+    return {**report, **provenance("search"), "date": time.strftime("%Y-%m-%d %H:%M:%S %Z")}
 
 
 def _summary(found: list[dict[str, Any]]) -> Any:
@@ -109,4 +110,5 @@ def _summary(found: list[dict[str, Any]]) -> Any:
 
 
 if __name__ == "__main__":
-    sys.stdout.write(json.dumps(merged([Path(name) for name in sys.argv[1:]]), indent=1) + "\n")
+    report = {"command": "bash tests/gpu/run_all.sh search", **merged([Path(name) for name in sys.argv[1:]])}
+    sys.stdout.write(json.dumps(report, indent=1) + "\n")
