@@ -27,6 +27,14 @@ class Looks:
     quick_seconds: float = 0.0
     exact_seconds: float = 0.0
 
+    def spent(self) -> dict[str, float]:
+        """Seconds by part, as contract/result.py names them."""
+        return {
+            "batches": self.batch_seconds,
+            "quick_looks": self.quick_seconds,
+            "exact_looks": self.exact_seconds,
+        }
+
     def quick_ones(self) -> int:
         """Outputs of the next batch to look at."""
         if not (self.quick and self.quick_seconds and self.batches):

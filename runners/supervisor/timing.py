@@ -4,7 +4,8 @@ spent.
 
 import secrets
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from statistics import median
 from typing import Any
 
@@ -61,21 +62,27 @@ class CaseTimer:
         self._departures = Departures(spec, case, asked=mode == Mode.RANKED)
         self._looks = Looks(limits.case_timing)
         self._checked = 0
+        self._spent: dict[str, float] = {}
 
     def measure(self, ceilings: Mapping[str, Any], activity: Callable[[str], None]) -> Timing:
         """Raises CaseFailed and Ended for what goes wrong."""
         case = self._case
         slots = self._session.slots_for(case)
-        opened = self._session.open(case, slots, timed=True)
+        with self._part("open"):
+            opened = self._session.open(case, slots, timed=True)
         try:
-            long = self._warm_up(opened, slots)
+            with self._part("warm_up"):
+                long = self._warm_up(opened, slots)
             short = max(1, long // 4)
             opened.keep(long + max(1, long // _IDLE))
-            samples = self._sample(opened, short, long, activity)
+            with self._part("sample"):
+                samples = self._sample(opened, short, long, activity)
             told = opened.event_seconds(short, long)
             slot = self._random.randrange(opened.slots)
-            warm = warm_seconds(opened, slot, samples, self._limits.case_timing)
-            alone = self._alone(opened, samples)
+            with self._part("warm"):
+                warm = warm_seconds(opened, slot, samples, self._limits.case_timing)
+            with self._part("alone"):
+                alone = self._alone(opened, samples)
         finally:
             opened.close()
         null = self._session.null_overhead(case)
@@ -103,6 +110,12 @@ class CaseTimer:
         if told is not None:
             timing["event_seconds"] = told
         return timing
+
+    @contextmanager
+    def _part(self, name: str) -> Iterator[None]:
+        began = time.perf_counter()
+        yield
+        self._spent[name] = time.perf_counter() - began
 
     def _alone(self, opened: OpenCase, samples: Mapping[int, list[float]]) -> float:
         long = max(samples)
@@ -219,6 +232,7 @@ class CaseTimer:
         self, found: Estimate, samples: Mapping[int, list[float]], ceilings: Mapping[str, Any]
     ) -> Timing:
         case = self._case
+        looks = self._looks.spent()
         if found.ci_low <= 0 or found.seconds <= 0:
             text = f"Case {case.name}: no time above the noise was measured, so there is none to report."
             raise Ended(Verdict.RUNTIME_ERROR, text)
@@ -241,6 +255,7 @@ class CaseTimer:
             "flops": self._spec.case_flops(case),
             "floor_seconds": floor,
             "checked_outputs": self._checked,
+            "spent": {name: round(seconds, 4) for name, seconds in {**self._spent, **looks}.items()},
         }
 
 
