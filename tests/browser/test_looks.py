@@ -54,14 +54,64 @@ def test_the_table_of_tasks_shows_all_its_columns_on_a_laptop(
     # About the widest that a row is likely to be.
     cells = [
         "<th scope=row>Cross-entropy loss</th>",
-        "<td>reference, torch.compile</td>",
-        "<td>Intel(R) Xeon(R) Platinum 8481C CPU @ 2.70GHz, 1 core</td>",
         "<td class=n>12.34\u202fms</td>",
-        "<td class=n>12</td>",
+        "<td>reference, torch.compile</td>",
+        "<td class=wide-only>Intel(R) Xeon(R) Platinum 8481C CPU @ 2.70GHz, 1 core</td>",
+        "<td class='n wide-only'>12</td>",
     ]
     page.evaluate(
         "row => document.querySelector('.leaders tbody').innerHTML = row", f"<tr>{''.join(cells)}</tr>"
     )
+    over = page.evaluate("(box => box.scrollWidth - box.clientWidth)(document.querySelector('.leaders'))")
+    assert over <= 0, f"the table is {over} px too wide"
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_on_a_phone_the_header_takes_two_lines_and_opens_by_keyboard(
+    site: Site, open_page: Callable[..., Page], sign_up: Callable[[Page], str], scripts: bool
+) -> None:
+    page = open_page(width=360)
+    page.goto(site.url)
+    assert header_lines(page) == 2
+    name = sign_up(page)
+    page = open_page(
+        width=360, java_script_enabled=scripts, storage_state=page.context.storage_state(), watched=scripts
+    )
+    page.goto(site.url)
+    assert header_lines(page) == 2
+    mine = page.get_by_role("link", name="My submissions")
+    expect(page.get_by_role("link", name="Surrogate")).to_be_visible()
+    expect(mine).to_be_hidden()
+    page.locator("summary", has_text=name).focus()
+    page.keyboard.press("Enter")
+    expect(mine).to_be_visible()
+    expect(page.get_by_role("button", name="Log out")).to_be_visible()
+
+
+def header_lines(page: Page) -> int:
+    height, line = page.evaluate(
+        "['header', '.brand'].map((name) => document.querySelector(name).getBoundingClientRect().height)"
+    )
+    return round((height - 10) / line)  # less what the header keeps free above and below
+
+
+def test_on_a_phone_the_times_of_the_tasks_are_in_sight(site: Site, open_page: Callable[..., Page]) -> None:
+    page = open_page(width=360)
+    page.goto(site.url)
+    # About the widest that a row is likely to be.
+    device = "Intel(R) Xeon(R) Platinum 8481C CPU @ 2.70GHz, 1 core"
+    cells = [
+        "<th scope=row>Cross-entropy loss</th>",
+        "<td class=n>123.4\u202fms</td>",
+        f"<td>a-rather-long-user-name-of-40-characters<small class=narrow-only>{device}</small></td>",
+        f"<td class=wide-only>{device}</td>",
+        "<td class='n wide-only'>12</td>",
+    ]
+    page.evaluate(
+        "row => document.querySelector('.leaders tbody').innerHTML = row", f"<tr>{''.join(cells)}</tr>"
+    )
+    right = page.evaluate("document.querySelector('.leaders td.n').getBoundingClientRect().right")
+    assert right < 300
     over = page.evaluate("(box => box.scrollWidth - box.clientWidth)(document.querySelector('.leaders'))")
     assert over <= 0, f"the table is {over} px too wide"
 
