@@ -39,6 +39,7 @@ FILL_WORDS = {
 
 @dataclass(frozen=True)
 class EntryPoint:
+    language: str
     label: str
     text: str
 
@@ -96,7 +97,10 @@ def devices_of(spec: TaskSpec) -> list[Device]:
 
 def entry_points(spec: TaskSpec) -> list[EntryPoint]:
     """What a submission defines, per language of the task."""
-    return [EntryPoint(LANGUAGE_LABELS[language], declaration(spec, language)) for language in spec.languages]
+    return [
+        EntryPoint(str(language), LANGUAGE_LABELS[language], declaration(spec, language))
+        for language in spec.languages
+    ]
 
 
 def _board_context(request: HttpRequest, version: TaskVersion, device: Device) -> dict[str, Any]:

@@ -116,6 +116,27 @@ def test_a_draft_is_kept_by_who_logs_in_and_not_shown_to_who_comes_after(
         expect(page.locator(".cm-content")).to_contain_text("def kernel")
 
 
+def test_the_entry_point_of_the_chosen_language_stands_above_the_editor(
+    site: Site, open_page: Callable[..., Page]
+) -> None:
+    page = open_page(java_script_enabled=False)
+    page.goto(site.submit)
+    shown = page.locator("[data-entry]:visible")
+    expect(shown).to_have_count(1)
+    expect(shown).to_contain_text("def kernel(x)")
+    page.get_by_role("radio", name="C++", exact=True).check()
+    expect(shown).to_have_count(1)
+    expect(shown).to_contain_text('extern "C" void kernel')
+    below = page.locator("#source").bounding_box()
+    above = shown.bounding_box()
+    assert above
+    assert below
+    assert above["y"] < below["y"]
+    expect(page.get_by_text("An element passes when")).to_be_hidden()
+    page.get_by_text("Inputs, outputs and what counts as right").click()
+    expect(page.get_by_text("An element passes when")).to_be_visible()
+
+
 def test_a_file_is_read_into_the_editor_and_chooses_its_language(
     site: Site, open_page: Callable[..., Page]
 ) -> None:
