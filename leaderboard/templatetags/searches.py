@@ -1,14 +1,39 @@
 """How pages of searches write what a run used, and name what became of a candidate."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django import template
 
+from leaderboard.search.kinds import MEANINGS, Kind
+from leaderboard.search.models import RunStatus, SearchRun, StopReason
 from leaderboard.search.pages.overview import ARMS, Meter
 from leaderboard.search.plan import Policy
+from leaderboard.search.selectors.candidates import Counts, Row
 from leaderboard.templatetags.formats import NONE, SPACE, clock, number
 
 register = template.Library()
+
+#: Why what was to be measured was not, once nothing more will be.
+_TOO_LATE = {
+    StopReason.MEASUREMENTS: "the measurements were used up first",
+    StopReason.DEVICE_SECONDS: "the device time was used up first",
+    StopReason.WALL_SECONDS: "the time was up first",
+    StopReason.TOKENS: "the tokens were used up first",
+    StopReason.MONEY: "the money was used up first",
+    StopReason.EXHAUSTED: "the search ended before",
+    StopReason.CANCELLED: "the search was cancelled",
+    StopReason.CHANGED: "the task or the device changed",
+}
+#: What ``surrogate.policy`` means by its words.
+_ACTIONS = {
+    "measure": "likely to beat the best so far",
+    "defer": "too unsure to skip: the device decides, if its turn comes",
+    "skip": "forecast to lose to the best so far, or hardly to work: not worth a measurement",
+    "audit": "a skip that is measured all the same, drawn by lot, so that skips are checked",
+}
+#: Kinds that the device has seen, in the order of the table of an ended run.
+_RAN = (Kind.MEASURED, Kind.AUDITED, Kind.MEASURING, Kind.FAILED)
 
 
 @register.filter
@@ -57,3 +82,58 @@ def arm_meaning(policy: Any) -> str:
 def settings_line(parameters: Any) -> str:
     """A template's parameters in one line, e.g. ``rows=4 unroll=2``."""
     return " ".join(f"{name}={value}" for name, value in sorted(parameters.items())) if parameters else ""
+
+
+@register.filter
+def kind_name(kind: str, run: SearchRun) -> str:
+    """A candidate's kind as pages name it: in a run that has ended nothing is deferred any more."""
+    if kind == Kind.DEFERRED and run.status == RunStatus.FINISHED:
+        return "not measured"
+    return "measuring or queued" if kind == Kind.MEASURING else str(kind)
+
+
+@register.filter
+def kind_meaning(kind: str, run: SearchRun) -> str:
+    if run.status == RunStatus.FINISHED:
+        if kind == Kind.DEFERRED:
+            return _TOO_LATE[StopReason(run.stop_reason)]
+        if kind == Kind.SKIPPED:
+            return "forecast not to be worth a measurement"
+    return MEANINGS[Kind(kind)]
+
+
+@register.filter
+def fates(counts: Counts, run: SearchRun) -> list[tuple[str, int, str]]:
+    """Name, number and meaning of what was never measured, for a run that has ended."""
+    return [
+        (kind_name(kind, run), number, kind_meaning(kind, run))
+        for kind, number in counts.kinds.items()
+        if kind not in _RAN
+    ]
+
+
+@register.filter
+def that_ran(rows: Sequence[Row]) -> list[Row]:
+    """Rows that the device has seen, those with a time first, otherwise in their order."""
+    return sorted((row for row in rows if row.kind in _RAN), key=lambda row: row.candidate.seconds is None)
+
+
+@register.filter
+def never_ran(rows: Sequence[Row]) -> list[Row]:
+    return [row for row in rows if row.kind not in _RAN]
+
+
+@register.filter
+def action_meaning(action: str) -> str:
+    return _ACTIONS.get(action, "")
+
+
+@register.simple_tag
+def action_meanings() -> list[tuple[str, str]]:
+    return list(_ACTIONS.items())
+
+
+@register.filter
+def best_so_far(reason: str) -> str:
+    """A stored sentence without the word of the literature for the best kernel measured so far."""
+    return reason.replace("the incumbent", "the best so far")

@@ -8,6 +8,11 @@ export function formatDuration(seconds) {
 }
 
 const lead = (value) => Number((value / 10 ** Math.floor(Math.log10(value))).toPrecision(3));
+/** Of two digits at most. */
+const isShort = (value) => {
+  const tens = value / 10 ** (Math.floor(Math.log10(value)) - 1);
+  return Math.abs(tens - Math.round(tens)) < 1e-6;
+};
 const ROUND = [[1, 2, 3, 5], [1, 2, 5], [1]]; // leading digits, the finest first
 const MOST_TICKS = 6;
 
@@ -16,7 +21,9 @@ function timeTick(value, place, ticks) {
   const leads = ticks.map((tick) => lead(tick.value));
   const count = (digits) => leads.filter((digit) => digits.includes(digit)).length;
   const digits = ROUND.find((some) => count(some) <= MOST_TICKS) ?? ROUND.at(-1);
-  return count(digits) < 2 || digits.includes(lead(value)) ? formatDuration(value) : "";
+  if (count(digits) >= 2) return digits.includes(lead(value)) ? formatDuration(value) : "";
+  // The ends of a range are seldom round, and would lie over the ticks beside them.
+  return isShort(value) || !ticks.some((tick) => isShort(tick.value)) ? formatDuration(value) : "";
 }
 
 /** Ticks of a logarithmic scale of times. Chart.js would leave some out by place, and take their width for none. */

@@ -75,7 +75,9 @@ const least = (values) => values.reduce((a, b) => Math.min(a, b));
 const most = (values) => values.reduce((a, b) => Math.max(a, b));
 
 function label({ raw, dataset }) {
-  const lines = [`candidate ${raw.x}: ${dataset.label}`];
+  // In the words of the legend: what is deferred while a search goes on is not measured once it has ended.
+  const name = document.querySelector(`[data-kind="${dataset.label}"]`)?.textContent.trim() ?? dataset.label;
+  const lines = [`candidate ${raw.x}: ${name}`];
   if (raw.seconds) lines.push(`measured ${formatDuration(raw.seconds)}`);
   if (raw.forecast) lines.push(`forecast ${formatDuration(Number(raw.forecast.toPrecision(2)))}`);
   return lines;
