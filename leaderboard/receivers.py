@@ -2,10 +2,12 @@
 
 from typing import Any
 
+from allauth.account.signals import user_signed_up
 from django.conf import settings
 from django.db import transaction
 from django.db.models.signals import post_delete
 from django.dispatch import receiver
+from django.http import HttpRequest
 
 from leaderboard.live import publish
 from leaderboard.models import Score
@@ -44,6 +46,12 @@ def on_score_deleted(instance: Score, **_: Any) -> None:
     transaction.on_commit(
         lambda: audits.look_at_board(version_id=instance.version_id, device_id=instance.device_id)
     )
+
+
+@receiver(user_signed_up)
+def on_signed_up(request: HttpRequest, **_: Any) -> None:
+    # Read by the message of the log-in that follows, which would greet a new account like an old one.
+    request.META["KERNELHUB_NEW_ACCOUNT"] = True
 
 
 @receiver(device_registered)

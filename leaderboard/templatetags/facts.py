@@ -1,10 +1,12 @@
-"""Facts of devices and machines by name: a label to read, and the value with its unit."""
+"""Facts of devices, machines and kernels by name: a label to read, and the value with its unit."""
 
 from typing import Any
 
 from django import template
 
+from leaderboard.selectors.options import LANGUAGE_LABELS
 from leaderboard.templatetags.formats import NONE, bytesize, spelled
+from runners.contract.vocabulary import Language
 
 register = template.Library()
 
@@ -19,6 +21,12 @@ _LABELS = {
     "torch": "PyTorch",
     "numpy": "NumPy",
 }
+
+
+@register.filter
+def language_name(language: str) -> str:
+    """A language as the pages spell it, e.g. ``C++`` for ``cpp``."""
+    return LANGUAGE_LABELS[Language(language)] if language in list(Language) else language
 
 
 @register.filter

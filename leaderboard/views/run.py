@@ -1,5 +1,6 @@
 """A run as the page draws it: one shape for a run that waits, goes on or has ended."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -63,6 +64,20 @@ class BenchmarkRow:
     timing: Mapping[str, Any]  # contract.result.Timing
     roofline: float | None  # floor ÷ time; 1.0 = at the device's ceiling
 
+    @property
+    def is_slower_warm(self) -> bool:
+        """Whether calls that may find their data in a cache took longer than those that can't."""
+        return self._warm > (self.timing.get("seconds") or math.inf)
+
+    @property
+    def is_slower_beyond(self) -> bool:
+        """The same by more than the interval of the ranked time explains."""
+        return self.is_slower_warm and self._warm > (self.timing.get("ci_high") or math.inf)
+
+    @property
+    def _warm(self) -> float:
+        return self.timing.get("warm_seconds") or 0.0
+
 
 @dataclass(frozen=True)
 class RunView:
@@ -107,6 +122,19 @@ class RunView:
         """Cases that did not pass, tests first; what a person looks for in a failed run."""
         cases = [*self.tests, *(row.timing for row in self.benchmarks)]
         return [case for case in cases if case.get("status") in ("failed", "error")]
+
+    @property
+    def has_warm_times(self) -> bool:
+        return any(row.timing.get("warm_seconds") for row in self.benchmarks)
+
+    @property
+    def slower_warm(self) -> int:
+        """Cases whose time with warm caches is the longer one, by no more than the interval."""
+        return sum(row.is_slower_warm and not row.is_slower_beyond for row in self.benchmarks)
+
+    @property
+    def slower_beyond(self) -> int:
+        return sum(row.is_slower_beyond for row in self.benchmarks)
 
     @property
     def tests_passed(self) -> int:
