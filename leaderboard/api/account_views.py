@@ -13,6 +13,7 @@ from leaderboard.api.views_base import DEVICE, PersonalView, parsed, reply, user
 from leaderboard.models import ApiToken
 from leaderboard.selectors.budgets import budgets_of
 from leaderboard.services import tokens
+from runners.contract.storable import storable
 from runners.models import Device
 
 
@@ -25,8 +26,8 @@ class BudgetList(PersonalView):
     def get(self, request: Request) -> Response:
         """Device seconds left today, per device."""
         devices = Device.objects.order_by("slug")
-        if slug := request.query_params.get("device", "").replace("\0", ""):
-            devices = devices.filter(slug=slug)
+        if slug := request.query_params.get("device", ""):
+            devices = devices.filter(slug=storable(slug))
         found = list(devices)
         budgets = budgets_of(user_of(request), found)
         rows = [{"device": device.slug, **vars(budgets[device.pk])} for device in found]

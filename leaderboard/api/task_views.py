@@ -12,6 +12,7 @@ from leaderboard.models import TaskVersion
 from leaderboard.selectors import boards, devices, options, tasks, users
 from leaderboard.selectors.specs import spec_of
 from runners.contract.entry_point import declaration
+from runners.contract.storable import is_storable
 from runners.contract.vocabulary import Work
 from runners.models import Device
 
@@ -115,7 +116,7 @@ class UserDetail(ApiView):
 
 def _device(request: Request) -> Device:
     slug = request.query_params.get("device", "")
-    if not slug or "\0" in slug:
+    if not slug or not is_storable(slug):
         raise ValidationError({"device": "name a device by its slug"})
     return Device.objects.get(slug=slug)
 

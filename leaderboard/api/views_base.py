@@ -16,6 +16,7 @@ from leaderboard.api.permissions import HasScope
 from leaderboard.models import TaskVersion
 from leaderboard.numbers import whole_number
 from leaderboard.selectors import tasks
+from runners.contract.storable import storable
 from runners.contract.vocabulary import Work
 
 DEVICE = OpenApiParameter("device", str, description="Slug of the device.")
@@ -67,7 +68,7 @@ def parsed(serializer: type[Serializer[Any]], request: Request) -> dict[str, Any
 def equal_to(fields: Mapping[str, str], request: Request) -> dict[str, str]:
     """The filters asked of a list: ``fields`` maps query parameters to the fields that must equal them."""
     return {
-        field: request.query_params[name].replace("\0", "")
+        field: storable(request.query_params[name])
         for name, field in fields.items()
         if name in request.query_params
     }

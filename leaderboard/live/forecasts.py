@@ -24,6 +24,7 @@ from leaderboard.selectors.viewers import is_person
 from leaderboard.services.errors import Refusal
 from leaderboard.services.minutes import count_within_minute
 from leaderboard.services.sources import check_entry_point
+from runners.contract.storable import is_storable
 from runners.contract.vocabulary import Language
 from runners.models import Device
 from surrogate import live
@@ -83,18 +84,9 @@ def read(text: str) -> Typed:
     task, device, language, source = (word if isinstance(word, str) else None for word in words)
     if task is None or device is None or source is None or language not in list(Language):
         raise Malformed("a text lacks its task, device, language or source")
-    if not _is_text(task + device):
+    if not is_storable(task + device):
         raise Malformed("the task or device is no text")
     return Typed(number, task, device, Language(language), source, document.get("is_repeat") is True)
-
-
-def _is_text(words: str) -> bool:
-    """Whether it can be stored: no NUL, and no half of a pair of surrogates."""
-    try:
-        words.encode()
-    except UnicodeEncodeError:
-        return False
-    return "\0" not in words
 
 
 class ForecastConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels has no types
@@ -159,7 +151,7 @@ class ForecastConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channel
             await self._say(typed.number, TOO_LONG)
         elif not typed.source.strip():
             await self._say(typed.number, EMPTY)
-        elif not _is_text(typed.source):
+        elif not is_storable(typed.source):
             await self._say(typed.number, NO_TEXT)
         elif not await database_sync_to_async(self._is_still_in)():
             await self.close(CLOSE_NOT_ALLOWED)

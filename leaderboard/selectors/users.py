@@ -11,6 +11,7 @@ from leaderboard.ranking import rank
 from leaderboard.selectors import submissions
 from leaderboard.selectors.boards import best_scores, entry_of
 from leaderboard.selectors.viewers import Viewer, may_see
+from runners.contract.storable import is_storable
 from runners.models import Device
 
 
@@ -40,7 +41,7 @@ class Profile:
 
 def profile(username: str, viewer: Viewer) -> Profile:
     """Raises User.DoesNotExist, also for locked users. Two queries, and one when submissions are read."""
-    if "\0" in username:  # PostgreSQL can't even be asked for it
+    if not is_storable(username):
         raise User.DoesNotExist(f"there is no user {username!r}")
     user: User = User.objects.get(username=username, is_active=True)
     return Profile(user, best_places(user, viewer), submissions.of_user(user, viewer))

@@ -10,6 +10,7 @@ from runners.backends.cpp.tokens import mentions_function
 from runners.contract.entry_point import ENTRY_POINT, declaration, python_signature
 from runners.contract.limits import MAX_SOURCE_BYTES
 from runners.contract.spec import TaskSpec
+from runners.contract.storable import first_unstorable
 from runners.contract.vocabulary import SUFFIXES, Language
 
 _BOM = "\ufeff"
@@ -42,8 +43,8 @@ def read_source(source: bytes | str) -> str:
         raise Refusal(
             "not_utf8", f"The source is not UTF-8: line {line} holds half a character.", line
         ) from None
-    if "\0" in text:
-        line = text[: text.index("\0")].count("\n") + 1
+    if (place := first_unstorable(text)) is not None:  # a NUL: decoded text holds no half of a pair
+        line = text[:place].count("\n") + 1
         raise Refusal("nul_byte", f"The source holds a NUL byte on line {line}.", line)
     text = text.removeprefix(_BOM).replace("\r\n", "\n")
     if not text.strip():

@@ -15,6 +15,7 @@ from leaderboard.services import baselines, budgets, forecasts, site_mode, sourc
 from leaderboard.services.errors import Refusal
 from leaderboard.services.submission_limits import check_queued, check_rate, check_runs_today, require_room
 from runners.contract.spec import TaskSpec
+from runners.contract.storable import is_storable
 from runners.contract.vocabulary import COMPILERS, LANGUAGES_OF, DeviceKind, Language, Mode, lacks_compiler
 from runners.models import Device, Lane
 from runners.services import evaluations, kernels
@@ -126,7 +127,7 @@ def _open_version(task_slug: str) -> TaskVersion:
         TaskVersion.objects.filter(task__slug=task_slug, is_current=True)
         .select_related("task", "spec")
         .first()
-        if _is_text(task_slug)
+        if is_storable(task_slug)
         else None
     )
     if version is None:
@@ -137,7 +138,7 @@ def _open_version(task_slug: str) -> TaskVersion:
 
 
 def _open_device(device_slug: str, spec: TaskSpec) -> Device:
-    device = Device.objects.filter(slug=device_slug).first() if _is_text(device_slug) else None
+    device = Device.objects.filter(slug=device_slug).first() if is_storable(device_slug) else None
     if device is None:
         raise Refusal("device_unknown", f"There is no device {device_slug!r}.")
     if refusal := device_refusal(device, spec):
@@ -155,10 +156,6 @@ def _check_language(language: Language, device: Device, spec: TaskSpec) -> None:
         raise Refusal("language_not_on_device", f"{device.name} runs {known}, not {language}.")
     if lacks_compiler(language, device.facts):
         raise Refusal("language_not_on_device", f"{device.name} has no {COMPILERS[language]} at present.")
-
-
-def _is_text(slug: str) -> bool:
-    return "\0" not in slug  # PostgreSQL can't even be asked for one
 
 
 def _require_owner(user: User, submission: Submission) -> None:

@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from leaderboard.models import ApiToken
 from leaderboard.services.errors import Refusal
+from runners.contract.storable import is_storable
 
 PREFIX = "kh_"
 _RANDOM_BYTES = 24  # 32 characters of URL-safe base64
@@ -29,7 +30,7 @@ def create(
     name = name.strip()
     if not name:
         raise Refusal("name_missing", "Give the token a name, so that you know it again.")
-    if len(name) > 80 or "\0" in name:
+    if len(name) > 80 or not is_storable(name):
         raise Refusal("name_too_long", "A token's name has at most 80 characters.")
     chosen = sorted(set(scopes))
     unknown = [scope for scope in chosen if scope not in ApiToken.Scope.values]

@@ -51,6 +51,7 @@ def test_lists_can_be_narrowed(as_owner: APIClient, owner: User, submit: Submit,
         "verdict=passed": 1,
         "task=double": 2,
         "task=%00": 0,
+        "task=dou%00ble": 0,  # no part of what was asked is left out
         "device=no": 0,
     }.items():
         assert len(as_owner.get(f"/api/v1/submissions/?{query}").json()["results"]) == number, query
@@ -103,6 +104,12 @@ def test_recent_records_are_told_as_on_the_home_page(
         assert steps == [(2e-3, 3e-3), (3e-3, None)]
         assert (records[0]["task"], records[0]["username"]) == ("double", "owner")
         assert bool(records[0]["submission"]) is visible
+
+
+def test_budgets_of_a_device_that_cannot_be_are_none(as_owner: APIClient, device: object) -> None:
+    assert len(as_owner.get("/api/v1/budget/").json()) == 1
+    for name in ("%00", "cpu-te%00st"):
+        assert as_owner.get(f"/api/v1/budget/?device={name}").json() == []
 
 
 def test_budgets_are_told(as_owner: APIClient, owner: User, submit: Submit) -> None:

@@ -75,8 +75,10 @@ def test_a_file_name_tells_the_language(submit: Submit, owner: User) -> None:
         ({"mode": ""}, "mode_unknown"),
         ({"task_slug": "no-such"}, "task_unknown"),
         ({"task_slug": "a\0b"}, "task_unknown"),
+        ({"task_slug": "\ud800"}, "task_unknown"),
         ({"device_slug": "no-such"}, "device_unknown"),
         ({"device_slug": "a\0b"}, "device_unknown"),
+        ({"device_slug": "\udfff"}, "device_unknown"),
         ({"device_slug": "gpu-test"}, "device_unknown"),  # the task has no CUDA cases
     ],
 )

@@ -79,6 +79,7 @@ def test_the_number_of_live_tokens_is_bounded(owner: User, outsider: User) -> No
         (" ", ["read"], 1, "name_missing"),
         ("x" * 81, ["read"], 1, "name_too_long"),
         ("a\0b", ["read"], 1, "name_too_long"),
+        ("a\ud800", ["read"], 1, "name_too_long"),
         ("a", [], 1, "scope_unknown"),
         ("a", ["read", "admin"], 1, "scope_unknown"),
         ("a", ["read"], -1, "expiry_past"),

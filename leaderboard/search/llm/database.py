@@ -14,6 +14,7 @@ from leaderboard.search.llm.journal import Document, StepTaken
 from leaderboard.search.llm.local import LocalPurse
 from leaderboard.search.llm.models import JournalEntry
 from leaderboard.search.models import SearchRun
+from runners.contract.storable import storable
 from surrogate.llm.ledger import OverBudget, Reservation, SpendLedger
 from surrogate.services.spending import EXPIRES_AFTER
 
@@ -80,11 +81,11 @@ class DatabaseJournal:
 
 
 def _storable(value: Any) -> Any:
-    """As PostgreSQL takes it: no NUL characters and no halves of surrogate pairs, whatever a model wrote."""
+    """As PostgreSQL takes it, whatever a model wrote."""
     if isinstance(value, str):
-        return value.replace("\0", "\ufffd").encode(errors="replace").decode()
+        return storable(value)
     if isinstance(value, Mapping):
-        return {str(key): _storable(item) for key, item in value.items()}
+        return {storable(str(key)): _storable(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_storable(item) for item in value]
     return value
