@@ -12,7 +12,7 @@ from leaderboard.models import TaskVersion
 from leaderboard.search.models import SearchRun
 from leaderboard.search.plan import Plan
 from leaderboard.search.services import runs
-from leaderboard.search.services.runs import Limits
+from leaderboard.search.services.limits import Limits
 from leaderboard.services import tasks
 from runners.contract.vocabulary import DeviceKind, Verdict
 from runners.models import Device, Evaluation, Lane, Runner

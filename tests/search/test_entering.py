@@ -12,7 +12,7 @@ from leaderboard.models import Submission, TaskVersion
 from leaderboard.search.models import SearchRun
 from leaderboard.search.selectors import runs as selectors
 from leaderboard.search.services import entering, runs
-from leaderboard.search.services.runs import Limits
+from leaderboard.search.services.limits import Limits
 from leaderboard.search.services.stepping import Stepper
 from leaderboard.selectors import boards
 from leaderboard.services.errors import Refusal

@@ -14,7 +14,7 @@ from leaderboard.search.llm.models import JournalEntry
 from leaderboard.search.models import SearchEvent, SearchRun
 from leaderboard.search.selectors.quotas import quota_of
 from leaderboard.search.services import runs
-from leaderboard.search.services.runs import Limits
+from leaderboard.search.services.limits import Limits
 from leaderboard.services.errors import Refusal
 from runners.models import Device, Runner
 from tests.search.test_runs import run_to_end

@@ -10,7 +10,7 @@ from leaderboard.management.commands.search_worker import SearchWorker
 from leaderboard.models import Submission
 from leaderboard.search.models import RunStatus, SearchRun, StopReason
 from leaderboard.search.services import runs
-from leaderboard.search.services.runs import Limits
+from leaderboard.search.services.limits import Limits
 from leaderboard.search.services.stepping import Stepper
 from leaderboard.services import site_mode
 from leaderboard.services.errors import Refusal

@@ -4,11 +4,12 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.test import Client
 
 from leaderboard.models import TaskVersion
 from leaderboard.search.models import SearchRun
 from leaderboard.search.services import runs
-from leaderboard.search.services.runs import Limits
+from leaderboard.search.services.limits import Limits
 from leaderboard.services.errors import Refusal
 from runners.models import Device
 
@@ -18,6 +19,10 @@ from runners.models import Device
     [
         ({"task_slug": "no-such"}, "task_unknown"),
         ({"device_slug": "no-such"}, "device_unknown"),
+        ({"task_slug": "soft\0max"}, "task_unknown"),
+        ({"task_slug": "\ud800"}, "task_unknown"),
+        ({"device_slug": "\0"}, "device_unknown"),
+        ({"device_slug": "\ud800"}, "device_unknown"),
         ({"generator": "no-such"}, "generator_unknown"),
         ({"language": "cuda"}, "no_template"),
         ({"limits": Limits(measurements=0)}, "limits_wrong"),
@@ -32,3 +37,9 @@ def test_what_cannot_be_searched_is_refused(
         runs.start(**values)
     assert refused.value.rule == rule
     assert not SearchRun.objects.exists()
+
+
+def test_a_form_for_no_task_is_not_found(client: Client, version: TaskVersion) -> None:
+    assert client.get("/searches/new/?task=softmax").status_code == 200
+    for name in ("no-such", "soft%00max"):
+        assert client.get(f"/searches/new/?task={name}").status_code == 404

@@ -14,8 +14,8 @@ from leaderboard.search.models import RunStatus, SearchCandidate, SearchRun, Sto
 from leaderboard.search.plan import Plan
 from leaderboard.search.selectors.states import FoldedRun
 from leaderboard.search.services import runs
+from leaderboard.search.services.limits import Limits
 from leaderboard.search.services.outcomes import MOST_FAULTS
-from leaderboard.search.services.runs import Limits
 from leaderboard.search.services.stepping import Stepper
 from leaderboard.services.errors import Refusal
 from runners.contract.vocabulary import Verdict

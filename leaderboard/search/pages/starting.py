@@ -15,9 +15,11 @@ from leaderboard.search.pages.shared import amount, person, whole
 from leaderboard.search.plan import Plan, Policy
 from leaderboard.search.selectors.starting import StartOptions, start_options
 from leaderboard.search.services import runs
-from leaderboard.search.services.runs import Limits, usual_multiple
+from leaderboard.search.services.limits import Limits
+from leaderboard.search.services.runs import usual_multiple
 from leaderboard.selectors import tasks
 from leaderboard.services.errors import Refusal
+from runners.contract.storable import storable
 
 _USUAL = Limits()
 
@@ -131,6 +133,6 @@ def _version(slug: str) -> TaskVersion:
             raise Http404("No task is loaded yet.")
         return tasks.current_version(first)
     try:
-        return tasks.current_version(tasks.get_task(slug.replace("\0", "")))
+        return tasks.current_version(tasks.get_task(storable(slug)))
     except (Task.DoesNotExist, TaskVersion.DoesNotExist):
         raise Http404(f"There is no task {slug[:80]!r}.") from None

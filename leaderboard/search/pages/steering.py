@@ -16,7 +16,7 @@ from leaderboard.numbers import whole_number
 from leaderboard.search.models import SearchRun
 from leaderboard.search.pages.shared import amount, visible, whole
 from leaderboard.search.services import entering, runs
-from leaderboard.search.services.runs import Limits
+from leaderboard.search.services.limits import Limits
 from leaderboard.services.errors import Refusal
 
 P = ParamSpec("P")

@@ -1,6 +1,5 @@
 """Starting a run, and what its owner may do to it."""
 
-from dataclasses import dataclass
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -20,6 +19,7 @@ from leaderboard.search.selectors.standings import standing_at
 from leaderboard.search.selectors.templates import template_of
 from leaderboard.search.services import profiles, promises, quotas
 from leaderboard.search.services.digests import device_digest, what_changed
+from leaderboard.search.services.limits import EXTENDED, Limits
 from leaderboard.search.services.log import add_event, lock
 from leaderboard.search.services.owners import require_owner
 from leaderboard.search.text_outlook import TextOutlook
@@ -27,45 +27,13 @@ from leaderboard.selectors.options import device_refusal
 from leaderboard.selectors.specs import spec_of
 from leaderboard.services import baselines, site_mode
 from leaderboard.services.errors import Refusal
+from runners.contract.storable import is_storable
 from runners.contract.vocabulary import COMPILERS, DeviceKind, lacks_compiler
 from runners.models import Device
 from runners.services import evaluations
 from surrogate.risk import Scope
 
-_EXTENDED = ("measurements", "device_seconds", "wall_seconds", "tokens", "money")
-_MOST = {"measurements": 10_000, "device_seconds": 1e6, "wall_seconds": 30 * 86_400}
 _GOING = (RunStatus.RUNNING, RunStatus.PAUSED)
-
-
-@dataclass(frozen=True)
-class Limits:
-    """What a run may use. Zero tokens and money: no language model is asked."""
-
-    measurements: int = 40
-    device_seconds: float = 1200.0
-    wall_seconds: float = 4 * 3600.0
-    tokens: int = 0
-    money: float = 0.0
-
-    def check(self) -> None:
-        """Raises Refusal limits_wrong."""
-        for name, most in _MOST.items():
-            if not 0 < getattr(self, name) <= most:
-                raise Refusal("limits_wrong", f"The limit of {name} must be above 0 and at most {most:g}.")
-        self._check_money()
-
-    def check_more(self) -> None:
-        """As what limits are raised by: zeros leave them as they are. Raises Refusal limits_wrong."""
-        for name, most in _MOST.items():
-            if not 0 <= getattr(self, name) <= most:
-                raise Refusal("limits_wrong", f"The limit of {name} can be raised by 0 to {most:g}.")
-        self._check_money()
-        if not any(getattr(self, name) for name in _EXTENDED):
-            raise Refusal("limits_wrong", "Say by how much a limit is to be raised.")
-
-    def _check_money(self) -> None:
-        if not (0 <= self.tokens <= 10**12 and 0 <= self.money <= 10_000):
-            raise Refusal("limits_wrong", "Limits of tokens and money can't be below 0, or beyond reason.")
 
 
 def usual_multiple(generator: str) -> int:
@@ -209,7 +177,7 @@ def extend(*, run: SearchRun, user: User, more: Limits) -> SearchRun:
     locked.tokens_limit += more.tokens
     locked.money_limit += more.money
     locked.save()
-    document = {name: getattr(more, name) for name in _EXTENDED}
+    document = {name: getattr(more, name) for name in EXTENDED}
     add_event(run=locked, kind=SearchEvent.Kind.EXTENDED, document=document)
     return locked
 
@@ -299,7 +267,7 @@ def _wall_since(run: SearchRun) -> float:
 def _version(task_slug: str) -> TaskVersion:
     version = (
         TaskVersion.objects.filter(task__slug=task_slug, is_current=True).select_related("task").first()
-        if "\0" not in task_slug
+        if is_storable(task_slug)
         else None
     )
     if version is None:
@@ -310,7 +278,7 @@ def _version(task_slug: str) -> TaskVersion:
 
 
 def _device(device_slug: str) -> Device:
-    device = Device.objects.filter(slug=device_slug).first() if "\0" not in device_slug else None
+    device = Device.objects.filter(slug=device_slug).first() if is_storable(device_slug) else None
     if device is None:
         raise Refusal("device_unknown", f"There is no device {device_slug!r}.")
     return device
