@@ -104,7 +104,8 @@ def _first(detail: Any, field: str | None = None) -> tuple[str | None, str]:
     while isinstance(detail, (dict, list)) and detail:
         if isinstance(detail, dict):
             name, detail = next(iter(detail.items()))
-            field = field if name == "non_field_errors" else str(name)
+            # Of a list the field is named, and not the place in it.
+            field = field if name == "non_field_errors" or isinstance(name, int) else str(name)
         else:
             detail = detail[0]
     return field, f"{field}: {detail}" if field else str(detail)

@@ -130,10 +130,52 @@ def test_bad_requests_get_one_sentence(
     assert not SearchRun.objects.exists()
 
 
+@pytest.mark.parametrize("value", [True, "\uff11\uff12", "1_0", "nan", [], "twelve"])
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("measurements", "must be a whole number"),
+        ("tokens", "must be a whole number"),
+        ("seed", "must be a whole number"),
+        ("slots", "must be a whole number"),
+        ("multiple", "must be a whole number"),
+        ("device_seconds", "must be a number"),
+        ("wall_seconds", "must be a number"),
+        ("money", "must be a number"),
+    ],
+)
+def test_what_is_no_number_is_named(
+    owner: User, version: TaskVersion, device: Device, name: str, said: str, value: object
+) -> None:
+    refused = client(owner).post("/api/v1/searches/", wanted(**{name: value}), format="json")
+    error = refused.json()["error"]
+    assert (refused.status_code, error["field"], error["message"]) == (400, name, f"{name}: {said}")
+    assert not SearchRun.objects.exists()
+
+
+def test_numbers_as_text_are_numbers(start: Start, owner: User) -> None:
+    run = start()
+    before = run.measurements_limit
+    more = {"measurements": "3", "device_seconds": "1.5"}
+    assert client(owner).post(f"/api/v1/searches/{run.pk}/extend/", more, format="json").status_code == 200
+    run.refresh_from_db()
+    assert run.measurements_limit == before + 3
+
+
+def test_of_a_list_the_field_is_named(start: Start, owner: User) -> None:
+    refused = client(owner).post(
+        f"/api/v1/searches/{start().pk}/stop/", {"candidates": [1, True]}, format="json"
+    )
+    error = refused.json()["error"]
+    assert (error["field"], error["message"]) == ("candidates", "candidates: must be a whole number")
+
+
 def test_bad_cursors_and_numbers(start: Start, owner: User) -> None:
     address, api = f"/api/v1/searches/{start().pk}/", client(owner)
-    for cursor in ("x", "-1", "1e3", "9" * 40):
-        assert api.get(f"{address}events/?since={cursor}").status_code == 400
-        assert api.get(f"{address}candidates/?after={cursor}").status_code == 400
+    for cursor in ("x", "-9", "1e3", "9" * 40, "\uff11", ""):
+        for place, name in (("events", "since"), ("candidates", "since"), ("candidates", "after")):
+            refused = api.get(f"{address}{place}/", {name: cursor})
+            assert refused.status_code == 400
+            assert refused.json()["error"]["message"] == f"{name}: must be a whole number, not below 0"
     assert api.get(f"{address}candidates/7/").status_code == 404
     assert api.get(f"{address}candidates/{'9' * 30}/").status_code == 404

@@ -2,29 +2,30 @@
 
 from rest_framework import serializers
 
+from leaderboard.api.fields import NumberField, WholeNumberField
 from leaderboard.search.models import SearchCandidate, SearchEvent, SearchRun
 from leaderboard.search.plan import MOST_MULTIPLE, Policy
-from leaderboard.search.services.runs import Limits
+from leaderboard.search.services.limits import Limits
 
 _USUAL = Limits()
 
 
 class LimitsIn(serializers.Serializer[object]):
-    measurements = serializers.IntegerField(required=False, default=_USUAL.measurements)
-    device_seconds = serializers.FloatField(required=False, default=_USUAL.device_seconds)
-    wall_seconds = serializers.FloatField(required=False, default=_USUAL.wall_seconds)
-    tokens = serializers.IntegerField(required=False, default=0, help_text="Of language models.")
-    money = serializers.FloatField(required=False, default=0.0, help_text="US dollars, for language models.")
+    measurements = WholeNumberField(required=False, default=_USUAL.measurements)
+    device_seconds = NumberField(required=False, default=_USUAL.device_seconds)
+    wall_seconds = NumberField(required=False, default=_USUAL.wall_seconds)
+    tokens = WholeNumberField(required=False, default=0, help_text="Of language models.")
+    money = NumberField(required=False, default=0.0, help_text="US dollars, for language models.")
 
 
 class MoreIn(serializers.Serializer[object]):
     """How much more of each; something must be given."""
 
-    measurements = serializers.IntegerField(required=False, default=0, min_value=0)
-    device_seconds = serializers.FloatField(required=False, default=0.0, min_value=0)
-    wall_seconds = serializers.FloatField(required=False, default=0.0, min_value=0)
-    tokens = serializers.IntegerField(required=False, default=0, min_value=0)
-    money = serializers.FloatField(required=False, default=0.0, min_value=0)
+    measurements = WholeNumberField(required=False, default=0, min_value=0)
+    device_seconds = NumberField(required=False, default=0.0, min_value=0)
+    wall_seconds = NumberField(required=False, default=0.0, min_value=0)
+    tokens = WholeNumberField(required=False, default=0, min_value=0)
+    money = NumberField(required=False, default=0.0, min_value=0)
 
 
 class SearchIn(LimitsIn):
@@ -59,11 +60,11 @@ class SearchIn(LimitsIn):
     policy = serializers.ChoiceField(
         [(str(item), str(item)) for item in Policy], required=False, default=str(Policy.SURROGATE)
     )
-    seed = serializers.IntegerField(required=False, default=0, min_value=0, max_value=2**31 - 1)
-    slots = serializers.IntegerField(
+    seed = WholeNumberField(required=False, default=0, min_value=0, max_value=2**31 - 1)
+    slots = WholeNumberField(
         required=False, default=4, min_value=1, max_value=64, help_text="Measurements in a generation."
     )
-    multiple = serializers.IntegerField(
+    multiple = WholeNumberField(
         required=False,
         min_value=1,
         max_value=min(256, MOST_MULTIPLE),
@@ -77,7 +78,7 @@ class SearchIn(LimitsIn):
 
 class StopIn(serializers.Serializer[object]):
     candidates = serializers.ListField(
-        child=serializers.IntegerField(min_value=0, max_value=2**31 - 1), min_length=1, max_length=500
+        child=WholeNumberField(min_value=0, max_value=2**31 - 1), min_length=1, max_length=500
     )
 
 

@@ -29,7 +29,7 @@ from leaderboard.search.selectors import recordings
 from leaderboard.search.selectors import runs as selectors
 from leaderboard.search.services import entering
 from leaderboard.search.services import runs as services
-from leaderboard.search.services.runs import Limits
+from leaderboard.search.services.limits import Limits
 from leaderboard.services.errors import Refusal
 
 _FILTERS = {
@@ -268,5 +268,5 @@ def _whole(request: Request, name: str) -> int | None:
     text = request.query_params.get(name)
     number = None if text is None else whole_number(text)
     if text is not None and number is None:
-        raise ValidationError({name: "must be a whole number"})
+        raise ValidationError({name: "must be a whole number, not below 0"})
     return number
