@@ -7,11 +7,9 @@
   not only on those that were measured anyway.
 """
 
-import math
 from dataclasses import dataclass
 from enum import StrEnum
 
-from surrogate.contract import bins
 from surrogate.contract.forecast import Abstention, Forecast
 from surrogate.risk import RiskThreshold, Scope
 
@@ -65,13 +63,11 @@ class Situation:
 
 @dataclass(frozen=True)
 class Decision:
-    """``guarantee`` says what is promised of a skip, or why nothing; ``gain_per_second`` (octaves) orders a
-    queue."""
+    """``guarantee`` says what is promised of a skip, or why nothing."""
 
     action: Action
     reason: str
     p_better: float | None
-    gain_per_second: float
     guarantee: str = ""
     is_guaranteed: bool = False  # it is a skip, or the audit of one, that the guarantee covers
 
@@ -102,20 +98,6 @@ def skip_score(forecast: Forecast, incumbent: float) -> float:
     again on a task whose best is far ahead of its anchor.
     """
     return 1.0 - forecast.most_faster_than(incumbent)[0]
-
-
-def expected_gain(forecast: Forecast, incumbent: float) -> float:
-    """Expected improvement over the incumbent in octaves, zero for kernels that lose; counts P(correct)."""
-    best = math.log2(incumbent)
-    gain = 0.0
-    for index, mass in enumerate(forecast.probabilities):
-        low, high = bins.bounds(index)
-        if high <= best or mass == 0:
-            continue
-        # The mean of max(0, x − best) with x spread evenly over the bin.
-        inside = max(low, best)
-        gain += mass * (high - inside) / (high - low) * ((high + inside) / 2 - best)
-    return gain * (1.0 if forecast.p_correct is None else forecast.p_correct)
 
 
 def bar_for(
@@ -150,11 +132,10 @@ def judge(
 def decide(forecast: Forecast | Abstention, situation: Situation, rules: Rules, draw: float) -> Decision:
     """The decision for one kernel. ``draw`` is a uniform random number in [0, 1), fresh for each kernel."""
     if situation.device_seconds > situation.remaining_seconds:
-        return Decision(Action.SKIP, "The budget does not pay for another measurement.", None, 0.0)
+        return Decision(Action.SKIP, "The budget does not pay for another measurement.", None)
     if isinstance(forecast, Abstention):
-        return Decision(Action.DEFER, f"There is no forecast: {forecast.message}", None, 0.0)
+        return Decision(Action.DEFER, f"There is no forecast: {forecast.message}", None)
     p_better = forecast.p_faster_than(situation.incumbent)
-    gain = expected_gain(forecast, situation.incumbent) / max(situation.device_seconds, 1e-9)
     score = skip_score(forecast, situation.incumbent)
     bar = bar_for(situation.scope, situation.threshold, rules, no_threshold=situation.no_threshold)
     action, ground = judge(score, p_better, forecast.p_correct, bar, rules, is_drawn=draw < rules.audit_rate)
@@ -170,16 +151,4 @@ def decide(forecast: Forecast | Abstention, situation: Situation, rules: Rules, 
         reason = f"Drawn for an audit. {reason}"
     promise = "No guarantee covers correctness." if ground == Ground.FAILS else bar.promise
     is_guaranteed = ground == Ground.LOSES and bar.is_guaranteed
-    return Decision(action, reason, p_better, gain, promise, is_guaranteed)
-
-
-def order(decisions: list[Decision]) -> list[int]:
-    """Indices in the order of measuring: likely ones by gain per second, then audits, then the unsure.
-
-    Audits stand before the unsure, or a tight budget would never pay for one; skips are left out.
-    """
-    rank = {Action.MEASURE: 0, Action.AUDIT: 1, Action.DEFER: 2}
-    chosen = [index for index, item in enumerate(decisions) if item.action in rank]
-    return sorted(
-        chosen, key=lambda index: (rank[decisions[index].action], -decisions[index].gain_per_second)
-    )
+    return Decision(action, reason, p_better, promise, is_guaranteed)

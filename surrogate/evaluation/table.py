@@ -35,7 +35,7 @@ class Table:
         self.hit = self.masses.argmax(axis=1) == self.labels
         self.p_faster = self.masses[:, bins.label_log2(0.0) :].sum(axis=1)
         noise = np.array([row.record.outcome.noise for row in rows])
-        self.tie = abs(self.actual) < np.maximum(ranking.TIE_OCTAVES, 2 * noise)
+        self.tie = ranking.ties(self.actual, noise)
         right = np.where(self.mean == 0, 0.5, (self.mean > 0) == (self.actual > 0))
         self.columns: dict[str, Floats] = {
             "pairwise_accuracy": np.where(self.tie, np.nan, right),

@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from surrogate.metrics.selective import average_ranks
 
@@ -23,10 +23,16 @@ class PairCount:
         return self.right / self.pairs if self.pairs else None
 
 
+def ties(octaves: ArrayLike, noise: ArrayLike) -> NDArray[np.bool_]:
+    """Which differences the measurement does not order: below 5 %, or below twice their noise."""
+    least = np.maximum(TIE_OCTAVES, 2 * np.asarray(noise, dtype=np.float64))
+    return np.abs(np.asarray(octaves, dtype=np.float64)) < least
+
+
 def against_anchor(predicted: ArrayLike, actual: ArrayLike, noise: ArrayLike) -> PairCount:
     """Each row is the pair (anchor, kernel): is the side of 1× right? All three in octaves."""
     guess, truth, spread = (np.asarray(item, dtype=np.float64) for item in (predicted, actual, noise))
-    ordered = ~(abs(truth) < np.maximum(TIE_OCTAVES, 2 * spread))
+    ordered = ~ties(truth, spread)
     right = np.where(guess == 0, 0.5, (guess > 0) == (truth > 0))[ordered]
     return PairCount(float(right.sum()), int(ordered.sum()), int((~ordered).sum()))
 
@@ -36,7 +42,7 @@ def within_set(predicted: ArrayLike, actual: ArrayLike, noise: ArrayLike) -> Pai
     guess, truth, spread = (np.asarray(item, dtype=np.float64) for item in (predicted, actual, noise))
     one, other = np.triu_indices(len(truth), k=1)
     difference = truth[one] - truth[other]
-    ordered = ~(abs(difference) < np.maximum(TIE_OCTAVES, 2 * np.hypot(spread[one], spread[other])))
+    ordered = ~ties(difference, np.hypot(spread[one], spread[other]))
     stated = (guess[one] - guess[other])[ordered]
     right = np.where(stated == 0, 0.5, (stated > 0) == (difference[ordered] > 0))
     return PairCount(float(right.sum()), int(ordered.sum()), int((~ordered).sum()))

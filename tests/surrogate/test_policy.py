@@ -7,7 +7,7 @@ import pytest
 
 from surrogate.contract import bins
 from surrogate.contract.forecast import Abstention, AbstentionReason, Forecast
-from surrogate.policy import Action, Rules, Situation, decide, expected_gain, order
+from surrogate.policy import Action, Rules, Situation, decide
 from surrogate.risk import (
     RiskThreshold,
     Scope,
@@ -113,27 +113,6 @@ def test_probably_wrong_kernels_can_be_skipped() -> None:
     rules = Rules(least_p_correct=0.3)
     assert decide(forecast(1.0, p_correct=0.1), situation(), rules, NO_AUDIT).action == Action.SKIP
     assert decide(forecast(1.0, p_correct=0.1), situation(), Rules(), NO_AUDIT).action == Action.MEASURE
-
-
-def test_expected_gain_in_octaves() -> None:
-    one_bin = Forecast.of(bins.one_hot(bins.index_of("H")), forecaster="model", version="1", p_correct=0.5)
-    # Spread evenly over 0 to 0.25 octaves: 0.125 on average, half of it for P(correct) = ½.
-    assert expected_gain(one_bin, 1.0) == pytest.approx(0.0625)
-    # Over an incumbent in the middle of the bin: half the mass gains 0.0625 on average.
-    assert expected_gain(one_bin, 2**0.125) == pytest.approx(0.5 * 0.5 * 0.0625)
-    assert expected_gain(one_bin, 2.0) == 0.0
-
-
-def test_the_queue_is_ordered_by_gain_per_device_second() -> None:
-    asked = [
-        (forecast(0.3), 1.0),
-        (forecast(0.6), 1.0),
-        (forecast(0.6), 10.0),
-        (forecast(-2.5), 1.0),
-        (forecast(-0.2, 0.5), 1.0),
-    ]
-    decisions = [decide(one, situation(device_seconds=cost), Rules(), NO_AUDIT) for one, cost in asked]
-    assert order(decisions) == [1, 0, 2, 4]
 
 
 def test_rules_are_checked() -> None:
