@@ -4,11 +4,15 @@ The measuring side speaks of a case by its name, which is short and unique; stor
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 
 from leaderboard.models import TaskVersion
 from leaderboard.selectors.specs import stored_spec
+from runners.contract.spec import Case
+
+#: From a text with names of cases to one with their descriptions.
+Spelling = Callable[[str], str]
 
 
 def described(text: str, version: Callable[[], TaskVersion]) -> str:
@@ -18,13 +22,18 @@ def described(text: str, version: Callable[[], TaskVersion]) -> str:
     """
     if "-" not in text:
         return text
-    pattern, descriptions = _cases(version().spec_id)
-    return pattern.sub(lambda match: descriptions[match[0]], text)
+    return _stored_spelling(version().spec_id)(text)
+
+
+def spelling_of(cases: Iterable[Case]) -> Spelling:
+    """The same for cases that are at hand."""
+    descriptions = {case.name: case.describe() for case in cases}
+    names = sorted(descriptions, key=len, reverse=True)  # one may begin with another
+    either = "|".join(map(re.escape, names))
+    pattern = re.compile(rf"(?<![\w-])(?:{either})(?![\w-])")
+    return lambda text: pattern.sub(lambda match: descriptions[match[0]], text)
 
 
 @lru_cache(maxsize=256)
-def _cases(spec_digest: str) -> tuple[re.Pattern[str], dict[str, str]]:
-    descriptions = {case.name: case.describe() for case in stored_spec(spec_digest).cases}
-    names = sorted(descriptions, key=len, reverse=True)  # one may begin with another
-    either = "|".join(map(re.escape, names))
-    return re.compile(rf"(?<![\w-])(?:{either})(?![\w-])"), descriptions
+def _stored_spelling(spec_digest: str) -> Spelling:
+    return spelling_of(stored_spec(spec_digest).cases)

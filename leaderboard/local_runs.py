@@ -29,7 +29,7 @@ class UsageError(ValueError):
 class FixtureOutcome:
     """A catalog fixture's run, which must end in the fixture's own verdict and no other."""
 
-    task: str
+    task: CatalogTask
     fixture: Fixture
     is_good: bool
     document: ResultDocument

@@ -1,9 +1,11 @@
-"""Result documents as text for a terminal. Nothing here knows the database."""
+"""Result documents as text for a terminal. Nothing here asks the database."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-_UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
+from leaderboard.case_names import Spelling
+from leaderboard.templatetags import formats
+
 _LOG_LINES = 20
 _CONTROLS = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"}
 
@@ -14,37 +16,35 @@ def printable(text: str) -> str:
 
 
 def duration(seconds: float | None) -> str:
-    """Four significant digits in the unit that fits: ``12.34 µs``."""
-    if seconds is None:
-        return "–"
-    factor, unit = next((item for item in _UNITS if abs(seconds) >= item[0]), _UNITS[-1])
-    return f"{seconds / factor:.4g} {unit}"
+    """As pages have it, but with a space that every terminal has: ``12.34 µs``."""
+    return formats.duration(seconds).replace(formats.SPACE, " ")
 
 
-def event_line(event: Mapping[str, Any]) -> str:
+def event_line(event: Mapping[str, Any], spell: Spelling = str) -> str:
     """One line about a progress event, empty for those not worth one."""
     match event["type"]:
         case "stage" if event["status"] != "started":
             return f"{event['stage']}: {event['status']} in {duration(event.get('seconds'))}"
         case "test":
-            return printable(f"  {_case_line(event['case'])}")
+            return printable(f"  {_case_line(event['case'], spell)}")
         case "timing":
-            return f"  {_timing_line(event['case'])}"
+            return f"  {_timing_line(event['case'], spell)}"
         case _:
             return ""
 
 
-def result_text(document: Mapping[str, Any]) -> str:
+def result_text(document: Mapping[str, Any], spell: Spelling = str) -> str:
     """The whole outcome: verdict, failed cases with their worst element, times, compiler output."""
-    lines = [f"verdict: {document['verdict']}" + (f" ({document['reason']})" if document["reason"] else "")]
+    reason = spell(document["reason"])
+    lines = [f"verdict: {document['verdict']}" + (f" ({reason})" if reason else "")]
     for finding in document.get("findings", []):
         lines.append(f"  line {finding['line']}: {finding['rule']}: {finding['message']}")
     failed = [case for case in document.get("tests", []) if case["status"] != "passed"]
     lines.append(f"tests: {len(document.get('tests', [])) - len(failed)} passed, {len(failed)} not")
     for case in failed:
-        lines += [f"  {_case_line(case)}", *_outputs(case)]
+        lines += [f"  {_case_line(case, spell)}", *_outputs(case)]
     for timing in document.get("benchmarks", []):
-        lines += [f"  {_timing_line(timing)}", *_outputs(timing)]
+        lines += [f"  {_timing_line(timing, spell)}", *_outputs(timing)]
     if score := document.get("score"):
         roofline = score.get("roofline")
         share = f", {roofline:.1%} of the roofline" if roofline is not None else ""
@@ -67,17 +67,17 @@ def table(rows: Iterable[tuple[str, ...]]) -> str:
     )
 
 
-def _case_line(case: Mapping[str, Any]) -> str:
+def _case_line(case: Mapping[str, Any], spell: Spelling) -> str:
     message = case.get("message", "")
-    return f"{case['status']:7} {case['case']}" + (f": {message}" if message else "")
+    return spell(f"{case['status']:7} {case['case']}" + (f": {message}" if message else ""))
 
 
-def _timing_line(timing: Mapping[str, Any]) -> str:
+def _timing_line(timing: Mapping[str, Any], spell: Spelling) -> str:
     if timing.get("seconds") is None:
-        return _case_line(timing)
+        return _case_line(timing, spell)
     floor = timing.get("floor_seconds")
     share = f", {floor / timing['seconds']:.1%} of the roofline" if floor else ""
-    return f"{timing['status']:7} {timing['case']}: {_interval(timing)}{share}"
+    return f"{timing['status']:7} {spell(timing['case'])}: {_interval(timing)}{share}"
 
 
 def _interval(item: Mapping[str, Any]) -> str:

@@ -88,6 +88,9 @@ def test_a_wrong_kernel_fails_and_says_where(folder: Path) -> None:
     assert done.returncode == 1, done.stderr
     assert "verdict: wrong" in done.stdout
     assert "[999]" in done.stdout
+    for told in (done.stdout, done.stderr):
+        assert "n=1000" in told
+        assert "cpu-test-1000" not in told, "cases are named by their sizes"
 
 
 @pytest.mark.sandbox
@@ -106,6 +109,25 @@ def test_every_fixture_of_the_catalog_is_held_to_its_promise(folder: Path) -> No
         "wrong/crashes_unexpectedly.cpp": False,
     }
     assert "5 fixtures, 2 not as expected" in done.stderr
+
+
+@pytest.mark.sandbox
+def test_of_a_catalog_only_what_went_wrong_is_told_twice(folder: Path) -> None:
+    done = evaluate(folder, "--catalog", folder)
+    assert (done.returncode, done.stdout) == (0, "2 fixtures, 0 not as expected\n")
+    assert [line.split()[:3] for line in done.stderr.splitlines()] == [
+        ["ok", "double", "good/plain.cpp"],
+        ["ok", "double", "wrong/tail.cpp"],
+    ]
+    (folder / "good/tail.cpp").write_text(WRONG)
+    done = evaluate(folder, "--catalog", folder)
+    head, row, summary = done.stdout.splitlines()
+    assert (done.returncode, summary) == (1, "3 fixtures, 1 not as expected")
+    assert head.split() == ["task", "fixture", "expected", "verdict", "reason"]
+    assert row.split()[:4] == ["double", "good/tail.cpp", "passed", "wrong"]
+    assert "n=5" in row
+    assert "cpu-test-5" not in row
+    assert "BROKEN  double  good/tail.cpp" in done.stderr
 
 
 def test_no_runner_starts_on_a_device_that_an_evaluation_measures_on(

@@ -13,6 +13,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from leaderboard import local_runs, reports
+from leaderboard.case_names import spelling_of
 from leaderboard.local_runs import FixtureOutcome, UsageError
 from leaderboard.services.errors import Refusal
 from runners.contract.vocabulary import Language, Mode
@@ -64,17 +65,18 @@ class Command(BaseCommand):
     def _file(self, options: dict[str, Any], device: DetectedDevice) -> bool:
         task = local_runs.find_task(options["task"])
         mode = Mode(options["mode"] or Mode.RANKED)
+        spell = spelling_of(task.spec.cases)
         document = local_runs.run_file(
             task,
             options["file"],
             device,
             mode,
             language=options["language"],
-            on_event=self._show,
+            on_event=lambda event: self._show(reports.event_line(event, spell)),
             ceilings=lambda: local_runs.ceilings_for(device, mode, settings.DATA_DIR / "engine"),
             **_place(mode),
         )
-        text = json.dumps(document, indent=2) if options["json"] else reports.result_text(document)
+        text = json.dumps(document, indent=2) if options["json"] else reports.result_text(document, spell)
         self.stdout.write(text)
         return document["verdict"] == "passed"
 
@@ -89,19 +91,23 @@ class Command(BaseCommand):
                 )
             except Refusal as error:
                 raise UsageError(f"{fixture.path}: {error}") from error
-            outcomes.append(FixtureOutcome(task.slug, fixture, is_good, document))
-            self.stderr.write(reports.printable("  ".join(_row(outcomes[-1]))))
+            outcomes.append(FixtureOutcome(task, fixture, is_good, document))
+            mark = "ok    " if outcomes[-1].as_expected else "BROKEN"
+            self._show(reports.printable("  ".join((mark, *_row(outcomes[-1])))))
+        broken = [outcome for outcome in outcomes if not outcome.as_expected]
+        told = f"{len(outcomes)} fixtures, {len(broken)} not as expected"
         if options["json"]:
             self.stdout.write(json.dumps([_summary(outcome) for outcome in outcomes], indent=2))
-        else:
-            head = ("task", "fixture", "expected", "verdict", "", "reason")
-            self.stdout.write(reports.table([head, *map(_row, outcomes)]))
-        broken = sum(not outcome.as_expected for outcome in outcomes)
-        self.stderr.write(f"{len(outcomes)} fixtures, {broken} not as expected")
+            self.stderr.write(told)
+            return bool(outcomes) and not broken
+        if broken:  # the others were shown as they ended
+            head = ("task", "fixture", "expected", "verdict", "reason")
+            self.stdout.write(reports.table([head, *map(_row, broken)]))
+        self.stdout.write(told)
         return bool(outcomes) and not broken
 
-    def _show(self, event: dict[str, Any]) -> None:
-        if line := reports.event_line(event):
+    def _show(self, line: str) -> None:
+        if line:
             self.stderr.write(line)
 
 
@@ -112,18 +118,17 @@ def _place(mode: Mode) -> dict[str, Any]:
 
 def _row(outcome: FixtureOutcome) -> tuple[str, ...]:
     return (
-        outcome.task,
+        outcome.task.slug,
         f"{outcome.fixture.path.parent.name}/{outcome.fixture.path.name}",
         outcome.fixture.verdict,
         outcome.document["verdict"],
-        "ok" if outcome.as_expected else "BROKEN",
-        outcome.document["reason"][:100],
+        spelling_of(outcome.task.spec.cases)(outcome.document["reason"])[:100],
     )
 
 
 def _summary(outcome: FixtureOutcome) -> dict[str, Any]:
     return {
-        "task": outcome.task,
+        "task": outcome.task.slug,
         "fixture": f"{outcome.fixture.path.parent.name}/{outcome.fixture.path.name}",
         "note": outcome.fixture.note,
         "is_good": outcome.is_good,
