@@ -21,6 +21,7 @@ from kernelhub.embedded.postgres import EmbeddedPostgres
 from kernelhub.embedded.redis import EmbeddedRedis, RedisStartError
 from kernelhub.embedded.watch import ServiceGone, ServiceWatch
 from kernelhub.restarts import Restarts
+from kernelhub.secret_key import local_secret_key
 from runners.devices import detect
 from runners.instance_lock import InstanceTaken, lock_instance
 from runners.sandbox.privileges import die_with_parent
@@ -67,8 +68,8 @@ class Launcher:
         """Start everything, watch it, and return once all of it has ended. Raises LaunchError."""
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):  # SIGHUP: the terminal was closed
             signal.signal(number, self._on_signal)
+        self._check_port()  # first: a site that can't start leaves no folder
         self._check_folder()
-        self._check_port()
         try:
             lock = lock_instance(self._data, "launcher")
         except InstanceTaken:
@@ -91,6 +92,8 @@ class Launcher:
             probe = self._data / ".writable"
             probe.touch()
             probe.unlink()
+            if not environment.text("SECRET_KEY"):
+                local_secret_key(self._data)  # before there are several processes that need the same
         except OSError as error:
             raise LaunchError(
                 f"cannot write to {self._data} ({error.strerror}): set KERNELHUB_DATA"

@@ -6,12 +6,14 @@ Without any variable the site runs on embedded PostgreSQL and Redis under ``KERN
 ``KERNELHUB_PRODUCTION=1`` it refuses to start on development defaults.
 """
 
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import dj_database_url
 from csp.constants import NONCE, NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
+from django.utils.functional import SimpleLazyObject
 
 from kernelhub import environment as env
 from kernelhub.embedded.addresses import known_addresses
@@ -31,7 +33,7 @@ if not SECRET_KEY:
         raise ImproperlyConfigured(
             "SECRET_KEY is not set: production needs one of its own, 50 characters or more"
         )
-    SECRET_KEY = local_secret_key(DATA_DIR)
+    SECRET_KEY = cast("str", SimpleLazyObject(partial(local_secret_key, DATA_DIR)))  # made once it is needed
 
 # --- Addresses -----------------------------------------------------------------------------------
 HOST = env.text("HOST", "127.0.0.1")

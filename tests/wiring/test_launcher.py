@@ -47,7 +47,8 @@ def test_a_taken_port_is_one_clear_line(tmp_path: Path) -> None:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        assert_one_line(run_up(tmp_path, port), f"cannot listen on 127.0.0.1:{port}")
+        assert_one_line(run_up(tmp_path / "data", port), f"cannot listen on 127.0.0.1:{port}")
+    assert not (tmp_path / "data").exists(), "a site that did not start leaves no folder"
 
 
 def test_an_unwritable_folder_is_one_clear_line(tmp_path: Path) -> None:
