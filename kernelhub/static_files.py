@@ -1,8 +1,13 @@
 """Static files as whole answers: an ASGI server would warn of whitenoise's own, which are read bit by bit."""
 
+import re
+
 from django.http import HttpRequest, HttpResponse
 from whitenoise.middleware import WhiteNoiseMiddleware
 from whitenoise.responders import StaticFile
+
+#: One range; several at once are answered with the whole file, which is always allowed.
+_RANGE = re.compile(r"bytes=(?:(\d{1,15})-(\d{1,15})?|-(\d{1,15}))", re.ASCII | re.IGNORECASE)
 
 
 class StaticFilesMiddleware(WhiteNoiseMiddleware):  # type: ignore[misc]  # no types of its own
@@ -10,7 +15,9 @@ class StaticFilesMiddleware(WhiteNoiseMiddleware):  # type: ignore[misc]  # no t
 
     @staticmethod
     def serve(static_file: StaticFile, request: HttpRequest) -> HttpResponse:
-        found = static_file.get_response(request.method, request.META)
+        # Ranges are cut here: whitenoise takes "bytes=--5" and "bytes=5-3" for one, and "bytes=0-0" for none.
+        asked = {name: value for name, value in request.META.items() if name != "HTTP_RANGE"}
+        found = static_file.get_response(request.method, asked)
         content = b""
         if found.file is not None:
             with found.file:
@@ -18,4 +25,40 @@ class StaticFilesMiddleware(WhiteNoiseMiddleware):  # type: ignore[misc]  # no t
         answer = HttpResponse(content, status=int(found.status), headers=dict(found.headers))
         if "Content-Type" not in dict(found.headers):
             del answer["Content-Type"]  # Django's default, where nothing is sent
+        if found.status == 200 and request.method == "GET":
+            part = _part(request, len(content))
+            return answer if part is None else _cut(answer, part)
+        if found.status != 304:
+            answer.headers.setdefault("Content-Length", "0")
         return answer
+
+
+def _part(request: HttpRequest, size: int) -> range | None:
+    """The bytes asked for, none of them where the file has none of those; None: the whole (RFC 9110, 14.2).
+
+    A range that holds only for a known version of the file (``If-Range``) gets the whole of this one.
+    """
+    asked = _RANGE.fullmatch(request.META.get("HTTP_RANGE", "").strip())
+    if asked is None or "HTTP_IF_RANGE" in request.META:
+        return None
+    first, last, suffix = (None if text is None else int(text) for text in asked.groups())
+    if suffix is not None:
+        return range(max(0, size - suffix), size)
+    if first is None or (last is not None and last < first):
+        return None
+    return range(first, size if last is None else min(last + 1, size))
+
+
+def _cut(answer: HttpResponse, part: range) -> HttpResponse:
+    size = len(answer.content)
+    if not part:
+        refused = HttpResponse(
+            status=416, headers={"Content-Range": f"bytes */{size}", "Content-Length": "0"}
+        )
+        del refused["Content-Type"]
+        return refused
+    answer.content = answer.content[part.start : part.stop]
+    answer.status_code = 206
+    answer["Content-Range"] = f"bytes {part.start}-{part.stop - 1}/{size}"
+    answer["Content-Length"] = str(len(part))
+    return answer

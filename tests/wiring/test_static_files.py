@@ -23,7 +23,10 @@ def ask(settings: Any, tmp_path: Path) -> Ask:
         return HttpResponseNotFound()
 
     middleware = StaticFilesMiddleware(elsewhere)
-    return lambda name, **headers: middleware(RequestFactory().get(f"/static/{name}", headers=headers))
+    make = RequestFactory()
+    return lambda name, method="GET", **headers: middleware(
+        make.generic(method, f"/static/{name}", headers=headers)
+    )
 
 
 def test_a_file_comes_whole_with_its_headers(ask: Ask) -> None:
@@ -41,3 +44,51 @@ def test_parts_and_known_files_are_answered_as_asked(ask: Ask) -> None:
     assert (known.status_code, known.content) == (304, b"")  # type: ignore[attr-defined]
     assert "Content-Type" not in known
     assert ask("other.css").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("asked", "content", "told"),
+    [
+        ("bytes=0-0", b"b", "bytes 0-0/18"),
+        ("bytes=14-", b" 0 }", "bytes 14-17/18"),
+        ("bytes=5-99", b"{ margin: 0 }", "bytes 5-17/18"),
+        ("bytes=-3", b"0 }", "bytes 15-17/18"),
+        ("Bytes=-99", b"body { margin: 0 }", "bytes 0-17/18"),
+    ],
+)
+def test_a_part_comes_with_its_place(ask: Ask, asked: str, content: bytes, told: str) -> None:
+    part = ask("site.css", range=asked)
+    assert (part.status_code, part.content) == (206, content)  # type: ignore[attr-defined]
+    assert (part["Content-Range"], part["Content-Length"]) == (told, str(len(content)))
+    assert part["Content-Type"].startswith("text/css")
+
+
+@pytest.mark.parametrize(
+    "asked",
+    ["bytes=--5", "bytes=5-3", "bytes=+1-2", "bytes=1_0-12", "bytes=a-b", "bytes=-", "bytes=1", "lines=1-2",
+     "", "bytes=0-1,4-5", "bytes=\uff11-2", "bytes=0-" + "9" * 5000],
+)  # fmt: skip
+def test_all_but_one_good_range_is_as_if_not_said(ask: Ask, asked: str) -> None:
+    whole = ask("site.css", range=asked)
+    assert (whole.status_code, len(whole.content)) == (200, 18)  # type: ignore[attr-defined]
+    assert whole["Content-Length"] == "18"
+    assert "Content-Range" not in whole
+
+
+def test_ranges_are_for_get_and_for_the_file_as_it_is(ask: Ask) -> None:
+    head = ask("site.css", "HEAD", range="bytes=0-3")
+    assert (head.status_code, head["Content-Length"]) == (200, "18")
+    assert ask("site.css", range="bytes=0-3", if_range='"another"').status_code == 200
+
+
+@pytest.mark.parametrize("asked", ["bytes=18-", "bytes=18-20", "bytes=-0"])
+def test_a_range_past_the_end_says_how_long_the_file_is(ask: Ask, asked: str) -> None:
+    refused = ask("site.css", range=asked)
+    assert (refused.status_code, refused.content) == (416, b"")  # type: ignore[attr-defined]
+    assert (refused["Content-Range"], refused["Content-Length"]) == ("bytes */18", "0")
+    assert "Content-Type" not in refused
+
+
+def test_other_methods_are_refused_with_a_length(ask: Ask) -> None:
+    refused = ask("site.css", "POST")
+    assert (refused.status_code, refused["Allow"], refused["Content-Length"]) == (405, "GET, HEAD", "0")
