@@ -77,8 +77,8 @@ class Timing(TypedDict):
     flops: NotRequired[int]
     floor_seconds: NotRequired[float | None]  # from the device's measured ceilings; None when uncalibrated
     checked_outputs: NotRequired[int]  # timed outputs compared with the reference
-    #: Seconds that measuring took, by part: open, warm_up, sample, warm, alone; of them, batches (inputs and
-    #: calls), quick_looks and exact_looks at the outputs.
+    #: Seconds that measuring took, by part: open, warm_up, sample, warm, alone; and of the sample: batches
+    #: (inputs and calls), quick_looks and exact_looks at the outputs.
     spent: NotRequired[dict[str, float]]
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 
 class BringSeconds:
-    """From ``known``: slots → seconds. Between two counts on the straight line through them, as bytes are
+    """From ``known``: slots → seconds. For other counts on the straight line through them, as bytes are
     copied at one rate; nothing where nothing is known.
     """
 

@@ -25,6 +25,7 @@ from runners.supervisor.oracle import Oracle
 from runners.supervisor.outcome import CaseFailed, Ended, LateWrite
 
 _OPEN_SECONDS = 60.0
+_CACHES = 2
 
 
 class CudaCase:
@@ -41,12 +42,13 @@ class CudaCase:
         *,
         timed: bool,
         bring: BringSeconds,
+        cache: int,
     ) -> None:
         """``call`` is how long one batch may take. ``bring`` tells what bringing the inputs took before there
-        was a submission; it is taken off each batch.
+        was a submission; it is taken off each batch. ``cache`` is the size of the last-level cache, bytes.
         """
         self.case = case
-        self.slots = slots
+        self.slots = self._most_slots = slots
         self._clock = clock
         self._oracle = oracle
         self._spec = spec
@@ -58,6 +60,8 @@ class CudaCase:
         self._departed: dict[int, Departure] = {}
         inputs = Layout(spec.inputs, case.sizes, case.layouts)
         outputs = Layout(spec.outputs, case.sizes)
+        # So many that no cache holds them, whatever of it a submission could reserve.
+        self._cold_slots = -(-_CACHES * cache // (inputs.stride + outputs.stride))
         # What the child cannot see: inputs wait here until the clock runs, and are compared with afterwards.
         self._own = torch.zeros(slots * inputs.stride, dtype=torch.uint8, device=oracle.device)
         self._inputs = CudaArena(inputs, slots)
@@ -104,7 +108,7 @@ class CudaCase:
             raise self._failure(answer)
 
     def keep(self, slots: int) -> None:
-        self.slots = min(slots, self.slots)
+        self.slots = min(max(slots, self._cold_slots), self._most_slots)
 
     def fill(self, slot: int, *seed: str | bytes) -> None:
         self._departed.pop(slot, None)

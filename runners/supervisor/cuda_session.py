@@ -17,10 +17,10 @@ from runners.supervisor.clock_cuda import CudaClock
 from runners.supervisor.cores import Cores
 from runners.supervisor.cuda_arena import ORDINAL, Layout
 from runners.supervisor.cuda_case import CudaCase
+from runners.supervisor.floors import floor_seconds
 from runners.supervisor.gpu_state import GpuState
 from runners.supervisor.oracle import Oracle
 from runners.supervisor.outcome import Ended
-from runners.supervisor.timing import floor_seconds
 
 _DEVICE = f"cuda:{ORDINAL}"
 _MOST_SLOTS = 8192
@@ -31,8 +31,8 @@ _LONG_BATCH = 0.8
 #: The least that one call takes, whatever it does: a launch from C, and one from Python.
 _CALL_SECONDS = {"library": 2.5e-6, "python": 6e-6}
 _BANDWIDTH = 8e12  # bytes per second of the fastest memory there is, for devices not measured yet
-#: Empty batches on all slots, and as many on one part in so many of them.
-_NULL_BATCHES, _PART = 8, 4
+#: Empty batches on each part of the slots, one in so many.
+_NULL_BATCHES, _PARTS = 8, (8, 2)
 #: Share of the memory that is free at the start. The rest is left to the oracle and to the submission.
 _SLOT_MEMORY = 0.45
 
@@ -51,7 +51,8 @@ class CudaSession(ChildSession):
         cuda_driver.use_device(ORDINAL)
         properties = torch.cuda.get_device_properties(ORDINAL)
         self._room = int(torch.cuda.mem_get_info(ORDINAL)[0] * _SLOT_MEMORY)
-        self._cuda_clock = CudaClock(child, Cores(target.cores), _DEVICE, int(properties.L2_cache_size))
+        self._cache = int(properties.L2_cache_size)
+        self._cuda_clock = CudaClock(child, Cores(target.cores), _DEVICE, self._cache)
         self._ceilings = target.ceilings
         self._oracle = Oracle(spec, _DEVICE)
         self._bring: dict[str, BringSeconds] = {}
@@ -63,8 +64,7 @@ class CudaSession(ChildSession):
         return self._state.read()
 
     def measure_null(self, case: Case) -> list[float]:
-        """Batches without a call on as many slots as may be timed and on a part of them, freshly filled as
-        they will be.
+        """Batches without a call on two parts of the slots that may be timed, freshly filled as they will be.
 
         What bringing the inputs takes is told apart: it is known before any submission could stretch it.
         """
@@ -74,11 +74,14 @@ class CudaSession(ChildSession):
         brought: dict[int, float] = {}
         nulls: list[float] = []
         try:
-            for count in sorted({slots, max(2, slots // _PART)}, reverse=True):
-                opened.keep(count)
+            # All of them only where a part is not less: they cost most, and lie on the line through two.
+            for part in (*_PARTS, 1):
+                opened.keep(max(2, slots // part))
+                if opened.slots in brought or (part == 1 and len(brought) > 1):
+                    continue
                 times, bringing = zip(*(self._empty_batch(opened) for _ in range(_NULL_BATCHES)), strict=True)
-                brought[count] = float(np.median(bringing))
-                nulls += [seconds - brought[count] for seconds in times]
+                brought[opened.slots] = float(np.median(bringing))
+                nulls += [seconds - brought[opened.slots] for seconds in times]
         finally:
             opened.close()
         self._bring[case.name] = BringSeconds(brought)
@@ -120,6 +123,7 @@ class CudaSession(ChildSession):
                 self.limits.call,
                 timed=timed,
                 bring=bring,
+                cache=self._cache,
             )
         except (torch.OutOfMemoryError, cuda_driver.CudaError) as error:
             if isinstance(error, cuda_driver.CudaError) and not error.out_of_memory:

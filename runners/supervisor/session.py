@@ -24,8 +24,8 @@ class OpenCase(Protocol):
         """
 
     def keep(self, slots: int) -> None:
-        """From now on the first ``slots`` are enough: where batches fill and watch all of them, fewer cost
-        less. ``slots`` says how many are in use.
+        """From now on ``slots`` of those that there were at first are enough: where batches fill and watch
+        all of them, fewer cost less. The attribute says how many are in use.
         """
 
     def fill(self, slot: int, *seed: str | bytes) -> None:

@@ -14,8 +14,10 @@ from runners.contract.result import Timing
 from runners.contract.spec import Case, TaskSpec
 from runners.contract.vocabulary import DeviceKind, Mode, Verdict
 from runners.supervisor.alone import alone_seconds, how_many, least_seconds, overlap
+from runners.supervisor.batches import FEWEST_AT_ALL, calls_of_a_long_batch, fewest_batches, is_nearly
 from runners.supervisor.compare import sentence
 from runners.supervisor.departures import Departure, Departures
+from runners.supervisor.floors import copy_seconds, disbelief, floor_seconds
 from runners.supervisor.looks import Looks
 from runners.supervisor.outcome import CaseFailed, Ended
 from runners.supervisor.session import DeviceSession, OpenCase
@@ -25,22 +27,14 @@ from runners.supervisor.warm_cache import warm_seconds
 #: Relative half-width of the interval at which a case is done.
 _PRECISION = {(DeviceKind.CPU, Mode.RANKED): 0.01, (DeviceKind.CUDA, Mode.RANKED): 0.005}
 _USUAL_PRECISION = 0.02
-#: Batches of each length before the interval of a CPU is trusted; contract/limits.py has a GPU's.
-_FEWEST_BATCHES = 5
-_FEWEST_AT_ALL = 3  # of each length, even past the budget
 _MOST_BATCHES = 150
 _TRIAL = 64  # calls of the first batch that tells how long a call takes
+_TRIES = 4  # to find out how long batches should be
 _IDLE = 8  # slots more than calls of a long batch, one in so many, are watched for work done ahead
-_FEWEST_CALLS = 16  # of a long batch, where there are slots and time for them
 _PATIENCE = 2  # times the budget that is added while the interval still holds zero
 #: What the first call of a batch may cost more than the others before it counts as work of theirs: the
 #: largest of these, and some calls more.
 _FIRST_SECONDS, _FIRST_NULLS, _FIRST_CALLS = 5e-3, 3, 2
-#: A time below this share of the roofline floor is not believed: the floor is measured, and caches help a
-#: little.
-_BELIEVABLE = 0.5
-#: Share of the least cost of a launch (launch_cost.py) that no call goes below: hosts clock up and down.
-_LAUNCH_SHARE = 0.8
 #: The device's own events may differ from the clock outside by this share or by this much, seconds.
 _EVENT_SHARE, _EVENT_SECONDS = 0.05, 2e-6
 
@@ -55,8 +49,7 @@ class CaseTimer:
         self._spec = spec
         self._case = case
         self._limits = limits
-        on_gpu = case.device_kind == DeviceKind.CUDA
-        self._fewest = limits.batches if on_gpu else _FEWEST_BATCHES
+        self._fewest = fewest_batches(case.device_kind, limits)
         self._precision = _PRECISION.get((case.device_kind, mode), _USUAL_PRECISION)
         self._random = secrets.SystemRandom()
         self._departures = Departures(spec, case, asked=mode == Mode.RANKED)
@@ -73,11 +66,9 @@ class CaseTimer:
         try:
             with self._part("warm_up"):
                 long = self._warm_up(opened, slots)
-            short = max(1, long // 4)
-            opened.keep(long + max(1, long // _IDLE))
             with self._part("sample"):
-                samples = self._sample(opened, short, long, activity)
-            told = opened.event_seconds(short, long)
+                samples = self._sample_rightly(opened, slots, long, activity)
+            told = opened.event_seconds(min(samples), max(samples))
             slot = self._random.randrange(opened.slots)
             with self._part("warm"):
                 warm = warm_seconds(opened, slot, samples, self._limits.case_timing)
@@ -97,7 +88,7 @@ class CaseTimer:
             text += f"submission {found.seconds:.4g} s; with two times there is none to report."
             raise Ended(Verdict.REFUSED, text)
         # What noise and waking up do not explain is work of the calls, wherever in the batch it was done.
-        found = found.charged(_FIRST_NULLS * null, short)
+        found = found.charged(_FIRST_NULLS * null, min(samples))
         if self._case.device_kind == DeviceKind.CPU:
             found = found.at_least(least_seconds(alone))
         timing = self._timing(found, samples, ceilings)
@@ -124,28 +115,46 @@ class CaseTimer:
         return alone_seconds(opened, slots, self._session.quickest_null(self._case))
 
     def _warm_up(self, opened: OpenCase, slots: int) -> int:
-        """Runs untimed batches for a while; returns the length of the long batches.
+        """Runs batches that give no time for a while; returns the length of the long batches. Nobody looks at
+        their outputs: what is left out here gains nothing.
 
         Long batches are as long as the budget allows for enough of them, every slot at most.
         """
         end = time.monotonic() + self._limits.warm_up
         budget = self._limits.case_timing
-        per_call = min(self._batch(opened, [slot], closely=False) for slot in range(2))
+        per_call = min(self._run(opened, [slot]) for slot in range(2))
         for most in sorted({min(slots, _TRIAL), slots}):
             length = most if most <= _TRIAL else self._long(per_call, slots)
             if per_call * length < min(budget, self._limits.call / 2):
-                per_call = self._batch(opened, list(range(length)), closely=False) / length
+                per_call = self._run(opened, list(range(length))) / length
         while time.monotonic() < end:
-            self._batch(opened, [self._random.randrange(slots)], closely=False)
+            self._run(opened, [self._random.randrange(slots)])
         return self._long(per_call, slots)
 
     def _long(self, per_call: float, slots: int) -> int:
-        """Calls of a long batch when one takes ``per_call`` seconds."""
-        affordable = int(self._limits.case_timing / (1.25 * self._fewest * per_call))
-        enough = slots
-        if self._case.device_kind == DeviceKind.CUDA:
-            enough = max(_FEWEST_CALLS, int(self._limits.long_batch / per_call))
-        return max(2, min(slots, affordable, enough))
+        return calls_of_a_long_batch(self._case.device_kind, self._limits, per_call, slots)
+
+    def _sample_rightly(
+        self, opened: OpenCase, slots: int, long: int, activity: Callable[[str], None]
+    ) -> dict[int, list[float]]:
+        """Samples in batches as long as their own time per call asks for.
+
+        The warm-up's time is the submission's to stretch: in batches of two calls, what a batch costs and
+        what a call may differ from another hide half of a call. Raises Ended when they never come out right.
+        """
+        kind = self._case.device_kind
+        for _ in range(_TRIES):
+            opened.keep(long + max(1, long // _IDLE))
+            samples = self._sample(opened, max(1, long // 4), long, activity)
+            right = self._long(median(samples[long]) / long, slots)
+            if is_nearly(kind, long, right):
+                return samples
+            long = right
+        if kind == DeviceKind.CPU:
+            return samples  # a busy machine does that, and there a call by itself bounds the time
+        text = f"Case {self._case.name}: calls took longer whenever it was found out how long they take than "
+        text += "when they were timed, so that no batch was as long as it should be."
+        raise Ended(Verdict.REFUSED, text)
 
     def _sample(
         self, opened: OpenCase, short: int, long: int, activity: Callable[[str], None]
@@ -157,11 +166,12 @@ class CaseTimer:
         while len(samples[long]) < _MOST_BATCHES:
             for length in self._random.sample([short, long], 2):
                 order = self._random.sample(range(opened.slots), length)
-                closely = length == short and not samples[short]
+                # The second short one: by then it is known what a look costs.
+                closely = length == short and len(samples[short]) == 1
                 samples[length].append(self._batch(opened, order, closely=closely))
             self._depart(opened, self._departures.after_a_pair([short, long]))
             done = len(samples[long])
-            if done < _FEWEST_AT_ALL:
+            if done < FEWEST_AT_ALL:
                 continue
             found = estimate(samples, null, seed=done)
             now = time.monotonic()
@@ -187,22 +197,27 @@ class CaseTimer:
             self._batch(opened, order, closely=False, departure=self._departures.draw(length))
             self._departures.took(time.monotonic() - began)
 
+    def _run(self, opened: OpenCase, order: list[int], departs: tuple[int, Departure] | None = None) -> float:
+        """One batch on fresh secret inputs, those of one slot unlike the others with ``departs``."""
+        values = opened.draw(departs[1]) if departs else None
+        opened.arm(order)
+        opened.refill(order)
+        if departs and values is not None:
+            opened.depart(*departs, values)
+        return opened.run()
+
     def _batch(
         self, opened: OpenCase, order: list[int], *, closely: bool, departure: Departure | None = None
     ) -> float:
-        """One batch on fresh secret inputs. Of its outputs as many as there is time for, drawn at random, are
-        compared with a quick reference, and what that doubts with the exact one; one of them, or with
-        ``closely`` some, with the exact one in any case. With a ``departure`` it is the slot that departs,
-        and no other.
+        """One batch. Of its outputs as many as there is time for, drawn at random, are compared with a quick
+        reference, and what that doubts with the exact one; one of them, or with ``closely`` some, with the
+        exact one in any case. With a ``departure`` it is the slot that departs, and no other.
         """
-        values = opened.draw(departure) if departure else None
         departs = self._random.choice(order) if departure else None
         began = time.perf_counter()
-        opened.arm(order)
-        opened.refill(order)
-        if departure and departs is not None and values is not None:
-            opened.depart(departs, departure, values)
-        seconds = opened.run()
+        seconds = self._run(
+            opened, order, (departs, departure) if departure and departs is not None else None
+        )
         ran = time.perf_counter()
         looks = self._looks
         looks.batch_seconds += ran - began
@@ -236,11 +251,8 @@ class CaseTimer:
         if found.ci_low <= 0 or found.seconds <= 0:
             text = f"Case {case.name}: no time above the noise was measured, so there is none to report."
             raise Ended(Verdict.RUNTIME_ERROR, text)
-        floor = floor_seconds(self._spec, case, ceilings)
-        if floor is not None and found.seconds < _BELIEVABLE * floor:
-            text = f"Case {case.name}: {found.seconds:.3g} s per call is not believed: moving the data, "
-            text += f"doing the arithmetic or launching a kernel takes this device {floor:.3g} s at least."
-            raise Ended(Verdict.REFUSED, text)
+        if words := disbelief(self._spec, case, ceilings, found.seconds):
+            raise Ended(Verdict.REFUSED, f"Case {case.name}: {words}")
         return {
             "case": case.name,
             "description": case.describe(),
@@ -253,35 +265,7 @@ class CaseTimer:
             "overhead_seconds": found.intercept,
             "bytes": self._spec.case_bytes(case),
             "flops": self._spec.case_flops(case),
-            "floor_seconds": floor,
+            "floor_seconds": floor_seconds(self._spec, case, ceilings),
             "checked_outputs": self._checked,
             "spent": {name: round(seconds, 4) for name, seconds in {**self._spent, **looks}.items()},
         }
-
-
-def copy_seconds(spec: TaskSpec, case: Case, ceilings: Mapping[str, Any]) -> float:
-    """About what copying one call's outputs takes, by the device's bandwidth; 0 where it was not measured.
-
-    Part of the time of a kernel that returns tensors, and told apart only: a time that is taken off for work
-    that the submission's own process reports can be had without doing the work.
-    """
-    bandwidth = ceilings.get("copy_bytes_per_s")
-    size = sum(tensor.nbytes(case.sizes) for tensor in spec.outputs)
-    return 2 * size / bandwidth if bandwidth else 0.0
-
-
-def floor_seconds(spec: TaskSpec, case: Case, ceilings: Mapping[str, Any]) -> float | None:
-    """The roofline: no call takes less than its bytes over the bandwidth, its operations over the rate, or a
-    launch.
-    """
-    floors = []
-    bandwidth = ceilings.get("copy_bytes_per_s")
-    if bandwidth and not case.fits_in_cache:
-        floors.append(spec.case_bytes(case) / bandwidth)
-    rate = (ceilings.get("flops_per_s") or {}).get(spec.flops_dtype)
-    if rate:
-        floors.append(spec.case_flops(case) / rate)
-    launch = ceilings.get("least_launch_seconds")
-    if launch and case.device_kind == DeviceKind.CUDA:
-        floors.append(_LAUNCH_SHARE * launch)
-    return max(floors, default=None)

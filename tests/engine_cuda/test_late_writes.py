@@ -76,7 +76,15 @@ def opened(spec: TaskSpec, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Cud
     def call(late: Sequence[int] = (), answer: dict[str, Any] | None = None) -> CudaCase:
         clock: Any = _Clock(late, {"event_seconds": 1.0} if answer is None else answer)
         case = CudaCase(
-            clock, Oracle(spec, "cpu"), spec, spec.cases[1], _SLOTS, 1.0, timed=True, bring=BringSeconds({})
+            clock,
+            Oracle(spec, "cpu"),
+            spec,
+            spec.cases[1],
+            _SLOTS,
+            1.0,
+            timed=True,
+            bring=BringSeconds({}),
+            cache=0,
         )
         clock.case = case
         return case

@@ -177,8 +177,9 @@ def test_every_slot_is_refilled_and_timed_with_inputs_of_its_own(
 
 
 def test_slots_that_are_out_of_use_cost_nothing_and_the_others_are_watched(
-    session: Callable[..., CudaSession], spec: TaskSpec
+    session: Callable[..., CudaSession], spec: TaskSpec, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(cuda_case, "_CACHES", 0)
     opened = session(_GOOD).open(spec.cases[0], 6, timed=True)
     opened.arm(range(6))
     opened.refill(range(6))
@@ -194,12 +195,24 @@ def test_slots_that_are_out_of_use_cost_nothing_and_the_others_are_watched(
     assert [opened.check(slot)[0]["mismatches"] for slot in (3, 0)] == [0, 0]
     after = [opened.fingerprint(slot) for slot in range(6)]
     assert [old == new for old, new in zip(before, after, strict=True)] == [False] * 4 + [True] * 2
+    opened.keep(6)
+    assert opened.slots == 6, "they come into use again"
+    opened.close()
+
+
+def test_no_cache_holds_the_slots_in_use(session: Callable[..., CudaSession], spec: TaskSpec) -> None:
+    opened = session(_GOOD).open(spec.cases[0], 300, timed=True)
+
+    opened.keep(3)
+
+    assert opened.slots * 2 * 4096 == 2 * 2**20, "twice the cache of this device, inputs and outputs"
     opened.close()
 
 
 def test_work_done_ahead_is_seen_in_what_is_left_in_use(
-    session: Callable[..., CudaSession], spec: TaskSpec
+    session: Callable[..., CudaSession], spec: TaskSpec, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(cuda_case, "_CACHES", 0)
     opened = session(_GOOD + " y[1024] = 1;").open(spec.cases[0], 6, timed=True)
     opened.keep(3)
     opened.arm([1])
@@ -214,6 +227,7 @@ def test_what_bringing_takes_is_known_for_any_number_of_slots(
 ) -> None:
     asked: list[int] = []
     found = BringSeconds({40: 0.005, 10: 0.002})
+    monkeypatch.setattr(cuda_case, "_CACHES", 0)
     monkeypatch.setattr(BringSeconds, "of", lambda _, slots: asked.append(slots) or 0.0)
     started = session(_GOOD, timed=True)
     opened = started.open(spec.cases[1], 8, timed=True)
