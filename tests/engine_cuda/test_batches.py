@@ -2,14 +2,15 @@
 
 import random
 from collections.abc import Callable, Sequence
-from typing import Any
+from dataclasses import replace
+from typing import Any, cast
 
 import pytest
 
-from runners.contract.limits import ModeLimits
+from runners.contract.limits import LIMITS, ModeLimits
 from runners.contract.result import Timing
 from runners.contract.spec import TaskSpec
-from runners.contract.vocabulary import Mode
+from runners.contract.vocabulary import Mode, Verdict
 from runners.supervisor.outcome import Ended
 from runners.supervisor.timing import CaseTimer
 
@@ -23,7 +24,7 @@ class _Device:
     copies = False
 
     def __init__(self, slots: int, batch: Callable[[int], float], told: float) -> None:
-        self.slots = slots
+        self.slots = self._most = slots
         self.lengths: list[int] = []
         self.checked = self.looked_at = 0
         self._batch, self._told = batch, told
@@ -44,7 +45,7 @@ class _Device:
         self.lengths.append(len(order))
 
     def keep(self, slots: int) -> None:
-        self.slots = min(slots, self.slots)
+        self.slots = min(slots, self._most)
 
     def refill(self, order: Sequence[int]) -> None: ...
 
@@ -134,3 +135,103 @@ def test_no_call_takes_less_than_a_launch(spec: TaskSpec) -> None:
         _measure(fused, spec, least_launch_seconds=2e-6)
     honest = _measure(_Device(8000, lambda calls: calls * 2.1e-6, 2.1e-6), spec, least_launch_seconds=2e-6)
     assert honest["floor_seconds"] == pytest.approx(1.6e-6)
+
+
+def _stretching(true: float, slots: int, stretched: int = 2) -> _Device:
+    """Half a second a call in the first batches, then true; a batch of one call dawdles by most of one."""
+    made = 0
+
+    def batch(calls: int) -> float:
+        nonlocal made
+        made += 1
+        if made <= stretched:
+            return calls * 0.5
+        return calls * true + (0.65 * true if calls == 1 else 0.0)
+
+    return _Device(slots, batch, true)
+
+
+@pytest.mark.parametrize("true", [200e-6, 380e-6, 1e-3])
+def test_a_stretched_warm_up_does_not_make_batches_short(true: float, spec: TaskSpec) -> None:
+    timing = _measure(_stretching(true, 64), spec)
+
+    assert timing["seconds"] == pytest.approx(true, rel=0.02)
+    assert max(map(int, timing["samples"])) >= 0.75 * min(64, int(25e-3 / true))
+
+
+def test_a_time_that_falls_whenever_batches_grow_is_refused(spec: TaskSpec) -> None:
+    falling = iter([0.5, 1e-3, 0.5e-3, 0.25e-3, 0.1e-3, 0.05e-3])
+    longest, per_call = 0, 0.0
+
+    def batch(calls: int) -> float:
+        nonlocal longest, per_call
+        if calls > longest:
+            longest, per_call = calls, next(falling)
+        return calls * per_call
+
+    with pytest.raises(Ended, match="whenever it was found out") as caught:
+        _measure(_Device(8000, batch, 1e-4), spec)
+    assert caught.value.verdict == Verdict.REFUSED
+
+
+def test_slow_calls_are_timed_in_few_batches_rather_than_in_few_calls(spec: TaskSpec) -> None:
+    timing = _measure(_Device(100, lambda calls: calls * 0.3, 0.3), spec)
+
+    assert max(map(int, timing["samples"])) == 16
+
+
+def test_an_eighth_more_slots_than_calls_stay_in_use(spec: TaskSpec) -> None:
+    device = _Device(8000, lambda calls: calls * 100e-6, 100e-6)
+
+    long = max(map(int, _measure(device, spec)["samples"]))
+
+    assert device.slots == long + long // 8
+
+
+@pytest.mark.parametrize(
+    ("mode", "fewest", "seconds"), [(Mode.RANKED, 15, 25e-3), (Mode.BENCHMARK, 8, 12.5e-3)]
+)
+def test_an_interval_takes_so_many_batches_of_such_a_length(
+    mode: Mode, fewest: int, seconds: float, spec: TaskSpec
+) -> None:
+    device = _Device(8000, lambda calls: calls * 50e-6, 50e-6)
+    limits = replace(LIMITS[mode], warm_up=0)
+
+    timing = CaseTimer(cast(Any, device), spec, spec.cases[1], mode, limits).measure({}, lambda text: None)
+
+    counts = {int(length): len(times) for length, times in timing["samples"].items()}
+    assert counts[min(counts)] >= fewest
+    assert max(counts) * 50e-6 == pytest.approx(seconds, rel=0.15)
+
+
+def test_events_that_tell_another_time_refuse_the_run(spec: TaskSpec) -> None:
+    call = 200e-6
+    _measure(_Device(180, lambda calls: calls * call, 0.96 * call), spec)
+    with pytest.raises(Ended, match="with two times there is none") as caught:
+        _measure(_Device(180, lambda calls: calls * call, 0.93 * call), spec)
+    assert caught.value.verdict == Verdict.REFUSED
+
+
+def test_what_a_batch_costs_beyond_three_empty_ones_is_charged_to_its_calls(spec: TaskSpec) -> None:
+    call, first = 200e-6, 0.9e-3
+
+    honest = _measure(_Device(180, lambda calls: calls * call, call), spec)
+    costly = _measure(_Device(180, lambda calls: calls * call + first, call), spec)
+
+    assert honest["seconds"] == pytest.approx(call, rel=0.01)
+    # The long batches alone would say 1.03; a short one has 31 calls.
+    assert 1.05 * call < costly["seconds"] < 1.10 * call
+
+
+def test_arithmetic_that_smaller_types_could_do_in_parts_is_left_to_a_person(spec: TaskSpec) -> None:
+    call = 200e-6
+    rate = spec.case_flops(spec.cases[1]) / call
+    for share, refused in ((6, False), (12, True)):
+        device = _Device(180, lambda calls: calls * call, call)
+        ceilings = {"flops_per_s": {spec.flops_dtype: rate / share}}
+        if refused:
+            with pytest.raises(Ended, match="the arithmetic takes this device"):
+                _measure(device, spec, **cast(Any, ceilings))
+        else:
+            floor = _measure(device, spec, **cast(Any, ceilings))["floor_seconds"]
+            assert floor == pytest.approx(share * call), "a time below its floor waits for a person"

@@ -245,6 +245,33 @@ def test_what_bringing_takes_is_known_for_any_number_of_slots(
     assert BringSeconds({}).of(3) == 0.0
 
 
+def test_what_bringing_takes_is_measured_and_taken_off(
+    session: Callable[..., CudaSession], spec: TaskSpec, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started = session(_GOOD, timed=True)
+    known = started._bring[spec.cases[1].name]
+    slots = started.slots_for(spec.cases[1])
+    assert 0 < known.of(slots // 8) < known.of(slots), "a copy of more slots takes longer"
+
+    opened = started.open(spec.cases[1], slots, timed=True)
+    monkeypatch.setattr(BringSeconds, "of", lambda *_: 5.0)
+    opened.arm([0])
+    opened.refill([0])
+    assert -5 < opened.run() < -4
+    opened.close()
+
+
+def test_work_done_ahead_is_seen_in_slots_of_any_size(
+    session: Callable[..., CudaSession], spec: TaskSpec, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cuda_arena, "PART_BYTES", 1)  # large ones are looked at one by one
+    opened = _run(session(_GOOD), spec, [2])
+    opened.close()
+
+    with pytest.raises(Ended, match="calls that were not made"):
+        _run(session(_GOOD + " y[1024] = 1;"), spec, [0])
+
+
 def test_small_calls_get_slots_for_a_long_batch_and_large_ones_what_memory_holds(
     session: Callable[..., CudaSession], spec: TaskSpec, monkeypatch: pytest.MonkeyPatch
 ) -> None:
