@@ -17,7 +17,8 @@ from runners.supervisor.pool import WarmPool
 ACCUSATIONS = frozenset(
     {"exception_fallback", "inherited_reference", "timer_patch", "harness_access", "run_time_code"}
 )
-#: Two run at a time where nothing is timed.
+_UNTIMED = (Mode.CHECK, Mode.TEST)
+#: Two run at a time where nothing is timed, on a CPU: a GPU runs one submission at a time.
 _AT_ONCE = 2
 
 
@@ -122,8 +123,8 @@ def run_all(
 ) -> list[Outcome]:
     """The outcomes, untimed attempts first. ``on_outcome`` may be called by two threads at once."""
     target = DeviceTarget(device.kind, device.index, tuple(device.cores), device.facts)
-    untimed = [attempt for attempt in attempts if attempt.expectation.mode == Mode.TEST]
-    timed = [attempt for attempt in attempts if attempt.expectation.mode != Mode.TEST]
+    untimed = [attempt for attempt in attempts if attempt.expectation.mode in _UNTIMED]
+    timed = [attempt for attempt in attempts if attempt.expectation.mode not in _UNTIMED]
     with WarmPool(target, str(data_dir), ahead=False) as supervisors:
         supervisors.refill()
 

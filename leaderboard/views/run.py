@@ -8,7 +8,7 @@ from typing import Any
 from leaderboard.case_names import described
 from leaderboard.models import Submission
 from leaderboard.selectors.submissions import QueuePlace
-from runners.contract.vocabulary import STAGES_OF, Mode, Stage, Verdict
+from runners.contract.vocabulary import COMPILERS, STAGES_OF, Mode, Stage, Verdict
 from runners.models import EvaluationStatus
 
 VERDICT_LABELS = {
@@ -105,6 +105,7 @@ class RunView:
     findings: Sequence[Mapping[str, Any]] = ()
     launches: Sequence[Mapping[str, Any]] = ()  # contract.result.Launch
     work: str = ""
+    is_compiled: bool = False  # then launches are what its compiler lists, which nobody saw run
     output: Mapping[str, Any] = field(default_factory=dict)
     environment: Mapping[str, Any] = field(default_factory=dict)
     left_out: Sequence[str] = ()  # of the result document, to keep it under its cap
@@ -187,6 +188,7 @@ def run_of(submission: Submission, place: QueuePlace | None = None) -> RunView:
         findings=result.get("findings") or (),
         launches=result.get("launches") or (),
         work=str(result.get("work") or ""),
+        is_compiled=result.get("language") in COMPILERS,
         output=result.get("output") or {},
         environment=result.get("environment") or {},
         left_out=result.get("left_out") or (),

@@ -1,7 +1,8 @@
 """Whose kernels a submission ran: a library's, or its own. Pure.
 
-The names come from a profiler inside the submission's process, which can make it say anything. So they
-classify and are shown; nothing is refused or ranked by them.
+The names of what ran come from a profiler inside the submission's process, which can make it say anything;
+those of a compiled source from its compiler, which lists what may run. So they classify and are shown;
+nothing is refused or ranked by them.
 """
 
 import re
@@ -22,8 +23,11 @@ _LIBRARY_KERNEL = re.compile(
     r"|splitKreduce_kernel|gemv2[TN]_kernel|gemvNSP_kernel|gemmk1_kernel|reduce_1Block_kernel"
     r"|triton_(poi|red|per|tem|mm|for|unk)_)"
 )
-#: Work that says nothing of who computes: moving and filling memory, the harness's own copy among it.
-_PLAIN_KERNEL = re.compile(r"^(Memcpy|Memset)\b|FillFunctor|direct_copy_kernel")
+#: Work that says nothing of who computes: moving and filling memory, the harness's own copy among it, and the
+#: empty kernel that cub's headers bring whoever includes them.
+_PLAIN_KERNEL = re.compile(
+    r"^(Memcpy|Memset)\b|FillFunctor|direct_copy_kernel|^(void )?cub::[\w:]*EmptyKernel<"
+)
 _PLAIN_OPERATORS = frozenset(
     {"empty", "empty_like", "empty_strided", "new_empty", "new_zeros", "zeros", "zeros_like", "zero_"}
     | {"ones", "ones_like", "full", "full_like", "fill_", "arange", "scalar_tensor", "lift_fresh"}
@@ -60,21 +64,26 @@ def told_launches(answer: Any) -> list[Launch]:
 
 
 def compiled_launches(report: CompileReport | None) -> list[Launch]:
-    """The device functions of a compiled submission: its own, whatever they are called."""
-    functions = report.get("functions", []) if report else []
-    return [
-        {"name": str(item.get("name", ""))[:LONGEST_NAME], "on_device": True, "library": False}
-        for item in functions[:MOST_LAUNCHES]
+    """The device functions of a compiled submission, a library's where a header brought them: cub, thrust and
+    CUTLASS are compiled with the source. Without ``calls``, as nobody saw them run.
+    """
+    names = [str(item.get("name", "")) for item in (report.get("functions", []) if report else [])]
+    found: list[Launch] = [
+        {"name": name[:LONGEST_NAME], "on_device": True, "library": is_library_kernel(name)} for name in names
     ]
+    # A library's first, or a source of many functions would hide it behind the bound.
+    return sorted(found, key=lambda launch: not launch["library"])[:MOST_LAUNCHES]
 
 
 def work_of(kind: DeviceKind, launches: Sequence[Launch], findings: Iterable[Finding], *, seen: bool) -> str:
-    """``own`` when no library's kernel ran, ``library`` when one did, empty when nobody knows.
+    """``own`` when no library's kernel ran, ``library`` when one did, be it among own ones; empty when nobody
+    knows.
 
-    ``seen`` says that ``launches`` is what ran, not merely what could be learned. Where kernels on the device
-    were seen they decide; elsewhere operators and the source's text do.
+    ``seen`` says that ``launches`` is what ran or all that can run, not merely what could be learned. Where
+    kernels were seen to run on the device they decide; elsewhere names and the source's text do: no compiler
+    lists what a source calls in a shared library.
     """
-    kernels = [launch for launch in launches if launch["on_device"]]
+    kernels = [launch for launch in launches if launch["on_device"] and "calls" in launch]
     if kind == DeviceKind.CUDA and kernels:
         return Work.LIBRARY if any(launch["library"] for launch in kernels) else Work.OWN
     if any(launch["library"] for launch in launches):

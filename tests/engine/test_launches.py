@@ -47,6 +47,7 @@ def test_kernels_of_libraries(name: str) -> None:
         "Memset (Device)",
         "void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<float>>",
         "void at::native::unrolled_elementwise_kernel<at::native::direct_copy_kernel_cuda(...)>",
+        "void cub::CUB_300001_SM_900::detail::EmptyKernel<void>()",
     ],
 )
 def test_own_kernels_and_plain_work(name: str) -> None:
@@ -105,10 +106,32 @@ def test_a_strangers_answer_is_bounded() -> None:
     assert len(found[0]["name"]) == 160
 
 
-def test_functions_of_a_compiled_source_are_its_own() -> None:
-    report: Any = {"functions": [{"name": "ampere_sgemm_mine", "registers": 3}]}
-    assert compiled_launches(report) == [{"name": "ampere_sgemm_mine", "on_device": True, "library": False}]
+def compiled_work(*names: str, library_call: bool = False) -> str:
+    report: Any = {"functions": [{"name": name, "registers": 3} for name in names]}
+    finding: Any = {"rule": "library_call", "line": 1, "message": "", "refuses": False}
+    findings = [finding] if library_call else []
+    return work_of(DeviceKind.CUDA, compiled_launches(report), findings, seen=True)
+
+
+def test_functions_of_a_compiled_source_are_its_own_or_a_headers() -> None:
+    report: Any = {"functions": [{"name": "mine(float const*)", "registers": 3}]}
+    assert compiled_launches(report) == [{"name": "mine(float const*)", "on_device": True, "library": False}]
     assert compiled_launches(None) == []
+    assert compiled_work("mine(float const*)") == "own"
+    scan = "void cub::CUB_200302_900_NS::DeviceScanKernel<cub::DeviceScanPolicy<float>>(float const*)"
+    assert compiled_work(scan) == "library"
+    assert compiled_work("mine(float const*)", scan) == "library"
+
+
+def test_a_library_that_a_compiled_source_calls_counts_though_it_brings_no_functions() -> None:
+    assert compiled_work("mine(float const*)", library_call=True) == "library"
+    assert compiled_work(library_call=True) == "library"
+
+
+def test_many_functions_do_not_hide_a_librarys() -> None:
+    names = [f"mine_{number}()" for number in range(2 * MOST_LAUNCHES)]
+    assert compiled_work(*names, "void cub::DeviceReduceKernel<int>(int)") == "library"
+    assert len(compiled_launches({"functions": [{"name": name} for name in names]})) == MOST_LAUNCHES  # type: ignore[typeddict-item]
 
 
 def test_numbers_that_no_float_holds_are_left_out() -> None:

@@ -127,6 +127,30 @@ def test_a_failed_run_shows_the_case_and_runs_nothing_of_it(
         assert_clean(html)
 
 
+@pytest.mark.parametrize(
+    ("language", "told", "not_told"),
+    [
+        ("python", ("What it launched", "a profiler in the submission"), ("as the compiler lists",)),
+        ("cuda", ("What it may launch", "as the compiler lists them"), ("profiler", "What it launched")),
+    ],
+)
+def test_whose_kernels_ran_is_told_with_where_the_names_come_from(
+    client: Client,
+    submit: Callable[..., Submission],
+    finish: Callable[..., Submission],
+    owner: User,
+    language: str,
+    told: tuple[str, ...],
+    not_told: tuple[str, ...],
+) -> None:
+    launches = [{"name": "mine", "on_device": True, "library": False}]
+    submission = finish(submit(owner), language=language, launches=launches, work="own")
+    client.force_login(owner)
+    page = client.get(f"/submissions/{submission.pk}/live/").content.decode()
+    assert all(words in page for words in told)
+    assert not any(words in page for words in not_told)
+
+
 def test_the_largest_error_is_that_of_all_outputs(
     client: Client, submit: Callable[..., Submission], finish: Callable[..., Submission], owner: User
 ) -> None:
