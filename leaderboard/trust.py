@@ -58,6 +58,11 @@ def measured_of(document: Mapping[str, Any]) -> Measured | None:
     )
 
 
+def doubt_of(measured: Measured, document: Mapping[str, Any]) -> str:
+    """Why a person should look at this run, first or audit; empty when nothing speaks against it."""
+    return below_floor(measured) or disturbed(document) or overlapping(document)
+
+
 def below_floor(measured: Measured) -> str:
     """One sentence on the case furthest below its floor; empty when none is too far below."""
     timed = [case for case in measured.cases if case.get("floor_seconds")]

@@ -11,12 +11,12 @@ from leaderboard.models import Audit, BoardState, Score, Standing, Submission
 from leaderboard.ranking import rank
 from leaderboard.selectors.boards import best_scores, entry_of
 from leaderboard.services import boards
-from leaderboard.trust import Measured, agrees, below_floor, measured_of, room
+from leaderboard.trust import Measured, agrees, disturbed, doubt_of, measured_of, room
 from runners.contract.vocabulary import DeviceKind, Mode, Verdict, Work
 from runners.models import Evaluation, Lane
 from runners.services import evaluations
 
-#: Runs of one audit: a machine that was disturbed is likelier than a cheat.
+#: Runs of one audit: a machine that was disturbed is likelier than a cheat. The last one decides.
 MOST_RUNS = 3
 
 
@@ -129,14 +129,19 @@ def _judge(score: Score, evaluation: Evaluation, kind: DeviceKind) -> _Judgment:
         reason = f"The audit, a second run with new inputs, ended: {words}. {evaluation.reason}".strip()
         return _Judgment(Standing.WITHDRAWN, reason)
     first = Measured(score.seconds, score.ci_low, score.ci_high, score.roofline, score.cases)
+    document = evaluation.result or {}
+    noise = disturbed(document)
     if not agrees(first, second, kind):
         reason = (
             f"The audit took {second.seconds:.4g} s where {first.seconds:.4g} s were entered; "
             f"{room(first, second, kind):.0%} more are allowed for noise."
         )
+        if noise:  # the machine's fault as likely as the kernel's: no reason to take an entry away
+            return _Judgment(Standing.HELD, f"{reason} {noise}", worth_repeating=True)
         return _Judgment(Standing.WITHDRAWN, reason, worth_repeating=True)
-    if score.reviewed_at is None and (doubt := below_floor(second)):  # a person's word outweighs the floor
-        return _Judgment(Standing.HELD, doubt)
+    # A person's word outweighs a doubt: what was released with one may have it again.
+    if score.reviewed_at is None and (doubt := doubt_of(second, document)):
+        return _Judgment(Standing.HELD, doubt, worth_repeating=doubt == noise)
     return _Judgment(Standing.RANKED, second=second)
 
 

@@ -5,7 +5,7 @@ import logging
 from leaderboard.likeness import sketch
 from leaderboard.models import Score, Standing, Submission
 from leaderboard.services import audits, boards
-from leaderboard.trust import below_floor, disturbed, measured_of, overlapping
+from leaderboard.trust import doubt_of, measured_of
 from runners.contract.vocabulary import Mode, Verdict
 from runners.models import Evaluation, Kernel
 
@@ -15,8 +15,9 @@ logger = logging.getLogger(__name__)
 def record(*, evaluation: Evaluation) -> Score | None:
     """Write the score of a submission's ranked evaluation that passed; None for every other.
 
-    A time below the device's ceilings, or taken while something else slowed the device down, is held for a
-    person, and one that would be first is audited before it counts. Runs in the transaction that stores the
+    A time that there is a doubt about (below the device's ceilings, taken while something else slowed the
+    device down, or of calls that overlap) is held for a person, and one that would be first is audited before
+    it counts. Runs in the transaction that stores the
     result. Safe to call twice: a submission has at most one score.
     """
     if evaluation.mode != Mode.RANKED or evaluation.verdict != Verdict.PASSED:
@@ -34,8 +35,7 @@ def record(*, evaluation: Evaluation) -> Score | None:
     # Two entries may reach the top at once: the second must see the first.
     board = boards.lock(version_id=submission.version_id, device_id=submission.device_id)
     # A baseline holds no rank; were it held back, every speed-up would be gone with it.
-    doubts = (below_floor(measured), disturbed(document), overlapping(document))
-    doubt = "" if submission.baseline else next(filter(None, doubts), "")
+    doubt = "" if submission.baseline else doubt_of(measured, document)
     score, is_new = Score.objects.get_or_create(
         submission=submission,
         defaults={

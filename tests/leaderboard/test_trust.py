@@ -2,7 +2,16 @@
 
 import pytest
 
-from leaderboard.trust import Measured, agrees, below_floor, disturbed, measured_of, overlapping, room
+from leaderboard.trust import (
+    Measured,
+    agrees,
+    below_floor,
+    disturbed,
+    doubt_of,
+    measured_of,
+    overlapping,
+    room,
+)
 from runners.contract.vocabulary import DeviceKind
 
 from .conftest import result_document
@@ -52,3 +61,23 @@ def test_a_disturbed_case_is_named() -> None:
     doubt = disturbed(document)
     assert "cpu-benchmark-2000" in doubt
     assert "2 other processes" in doubt
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({}, ""),
+        ({"floor_seconds": 2e-3}, "is 50% of"),
+        ({"disturbed": "it was hot"}, "was timed twice"),
+        ({"overlapping": "they overlap"}, "beside each other"),
+        ({"floor_seconds": 2e-3, "disturbed": "it was hot"}, "is 50% of"),
+    ],
+)
+def test_each_doubt_is_one_for_a_person(changes: dict[str, object], words: str) -> None:
+    document = result_document(1e-3)
+    document["benchmarks"][1] |= changes
+    measured = measured_of(document)
+    assert measured is not None
+    doubt = doubt_of(measured, document)
+    assert words in doubt
+    assert bool(doubt) == bool(changes)
