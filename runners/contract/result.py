@@ -76,6 +76,7 @@ class Timing(TypedDict):
     bytes: NotRequired[int]
     flops: NotRequired[int]
     floor_seconds: NotRequired[float | None]  # from the device's measured ceilings; None when uncalibrated
+    left_out: NotRequired[int]  # batches that give no time, as they had to wait for a core
     checked_outputs: NotRequired[int]  # timed outputs compared with the reference
     #: Seconds that measuring took, by part: open, warm_up, sample, warm, alone; and of the sample: batches
     #: (inputs and calls), quick_looks and exact_looks at the outputs.

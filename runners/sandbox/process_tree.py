@@ -81,15 +81,24 @@ def all_still(pids: Iterable[int]) -> bool:
 
 def run_nanoseconds(pids: Iterable[int]) -> int:
     """CPU time that all threads of ``pids`` have had, as the scheduler counts it."""
-    total = 0
+    return sum(run for run, _ in _scheduled(pids))
+
+
+def wait_nanoseconds(pids: Iterable[int]) -> int:
+    """How long threads of ``pids`` could have run and waited for a core instead."""
+    return sum(waited for _, waited in _scheduled(pids))
+
+
+def _scheduled(pids: Iterable[int]) -> Iterator[tuple[int, int]]:
+    """(run, waited) of every thread, nanoseconds: Linux, Documentation/scheduler/sched-stats.rst."""
     for pid in pids:
         for thread in _threads(pid):
             with (
                 contextlib.suppress(OSError, ValueError),
                 open(f"/proc/{pid}/task/{thread}/schedstat") as lines,
             ):
-                total += int(lines.read().split()[0])
-    return total
+                run, waited, _ = lines.read().split()
+                yield int(run), int(waited)
 
 
 def weigh(root: int) -> Weight:

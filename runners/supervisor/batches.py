@@ -9,6 +9,8 @@ FEWEST_AT_ALL = 3  # of each length, even past the budget
 _FEWEST_CALLS = 16  # of a long batch on a GPU, where there are slots and time for them
 #: Batches of each length take this many times as long as the long ones alone.
 _BOTH = 1.25
+#: What a batch may wait for a core: waking up takes a little.
+_WAITED_SECONDS, _WAITED_SHARE = 1e-4, 0.02
 #: Batches are as long as they should be when they have this share of the calls.
 _NEARLY = {DeviceKind.CUDA: 0.75, DeviceKind.CPU: 0.5}
 
@@ -27,6 +29,11 @@ def calls_of_a_long_batch(kind: DeviceKind, limits: ModeLimits, per_call: float,
         time_for_few = min(limits.case_timing / FEWEST_AT_ALL, limits.call / 2)
         affordable = max(affordable, min(_FEWEST_CALLS, int(time_for_few / (_BOTH * per_call))))
     return max(2, min(slots, affordable, enough))
+
+
+def had_to_wait(seconds: float, waited: float) -> bool:
+    """Whether a batch of ``seconds`` was slowed down by whoever else wanted its cores."""
+    return waited > _WAITED_SECONDS + _WAITED_SHARE * seconds
 
 
 def is_nearly(kind: DeviceKind, calls: int, right: int) -> bool:

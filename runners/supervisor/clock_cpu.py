@@ -38,6 +38,7 @@ class CpuClock:
     def __init__(self, child: Child, cores: Cores) -> None:
         self.child = child
         self._cores = cores
+        self.waited_seconds = 0.0  # for a core, in the last batch
         self._drawn = np.empty((_DRAWN_PAGES, PAGE), dtype=np.uint8)
         self._random = np.random.Generator(np.random.SFC64(int.from_bytes(os.urandom(16), "little")))
 
@@ -65,6 +66,7 @@ class CpuClock:
         drawn = self._random.integers(0, len(outputs), size=_DRAWN_PAGES)
         pids = self.freeze()
         spent = process_tree.run_nanoseconds(pids)
+        waited = process_tree.wait_nanoseconds(pids)
         self._cores.leave()
         gc.disable()
         try:
@@ -78,7 +80,8 @@ class CpuClock:
             seconds = time.perf_counter() - start
         finally:
             gc.enable()
-        self.freeze()
+        waited = process_tree.wait_nanoseconds(self.freeze()) - waited
+        self.waited_seconds = max(0.0, waited / 1e9)
         if answer["event"] == "done":
             if answer.get("nonce") != nonce:
                 raise Ended(Verdict.RUNTIME_ERROR, "The process answered a batch that was not asked for.")

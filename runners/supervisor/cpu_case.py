@@ -53,6 +53,7 @@ class CpuCase:
         self._pools: list[InputPool] = []
         self._departed: dict[int, Departure] = {}
         self._order: list[int] = []
+        self.waited = 0.0
         self._written = set(range(slots))  # slots whose outputs may hold more than poison
         self._inputs = Arena(spec.inputs, case.sizes, slots, child_writes=not timed, layouts=case.layouts)
         self._outputs = Arena(spec.outputs, case.sizes, slots, child_writes=True)
@@ -138,6 +139,7 @@ class CpuCase:
         except LateWrite:
             text = f"Case {self.case.name}: outputs were still being written after the kernel had returned."
             raise Ended(Verdict.WRONG, text) from None
+        self.waited = self._clock.waited_seconds
         if answer["event"] == "error":
             verdict = VERDICTS.get(str(answer.get("kind")), Verdict.RUNTIME_ERROR)
             raise CaseFailed(verdict, str(answer.get("text", ""))[:2000])

@@ -31,6 +31,8 @@ _CACHES = 2
 class CudaCase:
     """Implements OpenCase."""
 
+    waited = 0.0  # calls run on the device
+
     def __init__(
         self,
         clock: CudaClock,

@@ -17,6 +17,8 @@ class OpenCase(Protocol):
     """One case being run. Slots are numbered from 0; each holds the inputs and outputs of one call."""
 
     slots: int
+    #: Seconds that the submission's threads waited for a core in the last batch, summed.
+    waited: float
 
     def arm(self, order: Sequence[int]) -> None:
         """Lets the harness prepare one call on each slot of ``order``. Before ``fill``: the child runs

@@ -22,6 +22,7 @@ class _Device:
     """Stands for session and open case: a batch takes the hand-shake, what it varies by, and its calls."""
 
     copies = False
+    waited = 0.0
 
     def __init__(self, slots: int, batch: Callable[[int], float], told: float) -> None:
         self.slots = self._most = slots
@@ -235,3 +236,40 @@ def test_arithmetic_that_smaller_types_could_do_in_parts_is_left_to_a_person(spe
         else:
             floor = _measure(device, spec, **cast(Any, ceilings))["floor_seconds"]
             assert floor == pytest.approx(share * call), "a time below its floor waits for a person"
+
+
+class _Shared(_Device):
+    """A CPU whose every ``often``-th batch waits for its core and takes four times as long."""
+
+    def __init__(self, often: int) -> None:
+        super().__init__(64, lambda calls: calls * 1e-3, 4e-3 if often == 1 else 1e-3)
+        self._often = often
+
+    def run(self) -> float:
+        seconds = super().run()
+        waits = len(self.lengths) % self._often == 0
+        self.waited = 3 * seconds if waits else 0.0
+        return seconds + self.waited
+
+
+@pytest.mark.parametrize("often", [3, 4, 7])
+def test_batches_that_waited_for_a_core_give_no_time(often: int, spec: TaskSpec) -> None:
+    timing = _measure(_Shared(often), spec)
+
+    assert timing["left_out"] > 0
+    slow = [
+        seconds
+        for length, times in timing["samples"].items()
+        for seconds in times
+        if seconds > 2e-3 * int(length)
+    ]
+    assert len(slow) <= 1
+    assert timing["seconds"] == pytest.approx(1e-3, rel=0.02)
+
+
+def test_where_all_batches_wait_most_of_them_count(spec: TaskSpec) -> None:
+    timing = _measure(_Shared(1), spec)
+
+    counted = sum(len(times) for times in timing["samples"].values())
+    assert 3 <= timing["left_out"] <= counted / 2 + 3
+    assert timing["seconds"] == pytest.approx(4e-3, rel=0.05)

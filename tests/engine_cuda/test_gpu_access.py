@@ -39,15 +39,34 @@ def test_a_container_with_some_of_the_gpus_uses_its_own(
     smi.chmod(0o755)
     monkeypatch.setenv("PATH", f"{smi.parent}:/usr/bin:/bin")
     monkeypatch.setattr(nvidia.os.path, "exists", lambda path: str(path).startswith("/dev/nvidia"))
-    nvidia._addresses.cache_clear()
+    nvidia._told_addresses.cache_clear()
     try:
         first, second = (nvidia.gpu_access(index, tmp_path).devices for index in (0, 1))
     finally:
-        nvidia._addresses.cache_clear()
+        nvidia._told_addresses.cache_clear()
 
     assert "/dev/nvidia1" in first
     assert "/dev/nvidia2" in second
     assert "/dev/nvidia0" not in (*first, *second)
+
+
+def test_a_driver_that_does_not_answer_once_is_asked_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    smi = tmp_path / "nvidia-smi"
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    nvidia._told_addresses.cache_clear()
+    try:
+        smi.write_text("#!/bin/sh\nexit 1\n")
+        smi.chmod(0o755)
+        assert nvidia.pci_address(1) == ""
+        smi.write_text("#!/bin/sh\necho 00000000:3B:00.0\necho 00000000:9B:00.0\n")
+        assert nvidia.pci_address(1) == "0000:9b:00.0"
+        smi.write_text("#!/bin/sh\nexit 1\n")
+        assert nvidia.pci_address(0) == "0000:3b:00.0", "what it told is kept"
+        assert nvidia.pci_address(2) == ""
+    finally:
+        nvidia._told_addresses.cache_clear()
 
 
 def test_without_a_driver_nothing_is_let_through(tmp_path: Path) -> None:
