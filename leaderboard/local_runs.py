@@ -1,6 +1,7 @@
 """Evaluating a file on this machine: no web, broker or database."""
 
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from runners.contract.limits import limits_of
 from runners.contract.result import ResultDocument
 from runners.contract.vocabulary import LANGUAGES_OF, DeviceKind, Language, Mode
 from runners.devices import DetectedDevice, find
+from runners.instance_lock import InstanceTaken, lock_device
 from runners.supervisor.client import run_job
 
 OnEvent = Callable[[dict[str, Any]], None]
@@ -57,6 +59,23 @@ def find_device(name: str) -> DetectedDevice:
         return find(name)
     except LookupError as error:
         raise UsageError(str(error)) from error
+
+
+def device_to_ourselves(
+    device: DetectedDevice, *, anyway: bool, warn: Callable[[str], None]
+) -> AbstractContextManager[object]:
+    """Keeps runners off the device. Where one is at work there already a GPU is refused, as the times that
+    people wait for would be held for a person; on a CPU, and ``anyway``, it is said and no more.
+
+    Raises UsageError.
+    """
+    try:
+        return lock_device(settings.DATA_DIR / "engine", device)
+    except InstanceTaken as error:
+        if device.kind == DeviceKind.CUDA and not anyway:
+            raise UsageError(f"{error}; stop that first, or give --anyway to have both disturbed") from error
+        warn(f"{error}: times taken now disturb each other")
+        return nullcontext()
 
 
 def run_file(

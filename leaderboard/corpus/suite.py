@@ -9,7 +9,7 @@ from typing import Any
 from leaderboard.corpus.cases import Attempt, Corpus
 from leaderboard.corpus.judging import Outcome, run_attempt
 from runners.contract.job import DeviceTarget
-from runners.contract.vocabulary import Mode
+from runners.contract.vocabulary import DeviceKind, Mode
 from runners.devices import DetectedDevice
 from runners.supervisor.pool import WarmPool
 
@@ -18,8 +18,8 @@ ACCUSATIONS = frozenset(
     {"exception_fallback", "inherited_reference", "timer_patch", "harness_access", "run_time_code"}
 )
 _UNTIMED = (Mode.CHECK, Mode.TEST)
-#: Two run at a time where nothing is timed, on a CPU: a GPU runs one submission at a time.
-_AT_ONCE = 2
+#: Where nothing is timed. A GPU runs one submission at a time; one may fill its memory.
+_AT_ONCE = {DeviceKind.CPU: 2, DeviceKind.CUDA: 1}
 
 
 @dataclass
@@ -133,6 +133,6 @@ def run_all(
             on_outcome(outcome)
             return outcome
 
-        with ThreadPoolExecutor(_AT_ONCE) as threads:
+        with ThreadPoolExecutor(_AT_ONCE[device.kind]) as threads:
             outcomes = list(threads.map(run, untimed))
         return outcomes + [run(attempt) for attempt in timed]

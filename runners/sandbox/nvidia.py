@@ -74,14 +74,24 @@ def _minor(index: int, gpus: Path) -> int:
     return int(minor[1]) if minor else index
 
 
-@cache
+def pci_address(index: int) -> str:
+    """Where on the PCI bus the GPU that nvidia-smi numbers ``index`` is; empty where that is not known."""
+    addresses = _addresses()
+    return addresses[index] if index < len(addresses) else ""
+
+
 def _addresses() -> tuple[str, ...]:
     """PCI addresses by nvidia-smi's index, as the driver names its folders; a container may have been given
-    fewer GPUs than the driver lists there. Empty without nvidia-smi.
+    fewer GPUs than the driver lists there. Empty where nvidia-smi does not tell.
     """
-    command = ["nvidia-smi", "--query-gpu=pci.bus_id", "--format=csv,noheader"]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=True)
+        return _told_addresses()
     except (OSError, subprocess.SubprocessError):
-        return ()
+        return ()  # and asked again the next time: a GPU that hung may have come back
+
+
+@cache
+def _told_addresses() -> tuple[str, ...]:
+    command = ["nvidia-smi", "--query-gpu=pci.bus_id", "--format=csv,noheader"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=True)
     return tuple(line.strip().lower()[-len("0000:00:00.0") :] for line in done.stdout.splitlines())

@@ -1,17 +1,21 @@
 """The suite itself: what it takes for caught, and which corpora it refuses to read."""
 
+import threading
 from pathlib import Path
 from typing import Any
+from unittest.mock import MagicMock
 
 import pytest
 from django.core.management import CommandError, call_command
 
-from leaderboard.corpus.cases import CorpusError, Expectation, read_corpus
-from leaderboard.corpus.judging import judge
+from leaderboard.corpus import suite
+from leaderboard.corpus.cases import Attempt, CorpusError, Expectation, read_corpus
+from leaderboard.corpus.judging import Outcome, judge
 from leaderboard.corpus.suite import controls_of, gaps_elsewhere
 from runners.contract.job import DeviceTarget, Job
 from runners.contract.result import ResultDocument
 from runners.contract.vocabulary import DeviceKind, Language, Mode, Verdict
+from runners.devices import DetectedDevice
 from runners.supervisor.client import failed_document
 
 ROOT = Path(__file__).parent
@@ -105,6 +109,28 @@ def test_faults_of_a_corpus_are_named(tmp_path: Path, text: str, words: str) -> 
     (folder / "kernel.cpp").write_text("// kernel")
     with pytest.raises(CorpusError, match=words):
         read_corpus(tmp_path, tasks=ROOT)
+
+
+@pytest.mark.parametrize(("kind", "meet"), [(DeviceKind.CPU, True), (DeviceKind.CUDA, False)])
+def test_two_run_at_once_where_nothing_is_timed_but_on_a_gpu_one(
+    kind: DeviceKind, meet: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    both, met = threading.Barrier(2, timeout=10 if meet else 0.2), []
+
+    def run(corpus: object, attempt: Attempt, *_: object, **__: object) -> Outcome:
+        try:
+            both.wait()
+            met.append(attempt.name)
+        except threading.BrokenBarrierError:
+            both.reset()
+        return Outcome(attempt, (), ())
+
+    monkeypatch.setattr(suite, "run_attempt", run)
+    monkeypatch.setattr(suite, "WarmPool", lambda *_, **__: MagicMock())
+    untimed = [item for item in CORPUS.attempts if item.expectation.mode == Mode.TEST][:2]
+    device = DetectedDevice("test", kind, "Test", 0, ())
+    assert len(suite.run_all(CORPUS, untimed, device, tmp_path)) == 2
+    assert len(met) == (2 if meet else 0)
 
 
 def test_command_names_an_unknown_case() -> None:

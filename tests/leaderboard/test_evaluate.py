@@ -4,6 +4,8 @@ import json
 import os
 import subprocess
 import sys
+import uuid
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,8 +13,12 @@ from django.core.management import CommandError, call_command
 from pytest_django import Settings
 
 from leaderboard import local_runs
+from leaderboard.catalog.loader import CATALOG
 from leaderboard.local_runs import UsageError
-from runners.instance_lock import lock_instance
+from runners.contract.vocabulary import DeviceKind
+from runners.devices import DetectedDevice
+from runners.instance_lock import lock_device, lock_instance
+from runners.sandbox import nvidia
 
 ROOT = Path(__file__).resolve().parents[2]
 TASK = """
@@ -149,6 +155,54 @@ def test_an_evaluation_beside_a_runner_says_that_they_disturb_each_other(folder:
     with lock_instance(folder.parent / "data" / "engine", "cpu"):
         done = evaluate(folder, folder, folder / "task.toml")
     assert done.stderr.startswith("cpu is in use by another runner or evaluation on this host: times")
+
+
+@pytest.fixture
+def taken_gpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: Settings) -> Iterator[None]:
+    """A GPU that a runner of another data folder serves."""
+    gpu = DetectedDevice("cuda-test", DeviceKind.CUDA, "Test", 0, (), {"compute_capability": "9.0"})
+    place = str(uuid.uuid4())
+    monkeypatch.setattr(nvidia, "pci_address", lambda index: place)
+    monkeypatch.setattr(local_runs, "find_device", lambda name: gpu)
+    settings.DATA_DIR = tmp_path / "ours"
+    with lock_device(tmp_path / "theirs", gpu):
+        yield
+
+
+COMMANDS = [
+    ("evaluate", "leaderboard.local_runs.run_file", ["scan", str(CATALOG / "scan/good/chunks.cu")]),
+    ("cheat_suite", "leaderboard.management.commands.cheat_suite.run_suite", ["C01"]),
+    ("search", "leaderboard.search.local.LocalSearch.run", ["softmax"]),
+]
+
+
+@pytest.mark.usefixtures("taken_gpu")
+@pytest.mark.parametrize(("command", "works", "arguments"), COMMANDS, ids=[item[0] for item in COMMANDS])
+def test_a_gpu_that_is_in_use_is_left_alone_unless_one_insists(
+    command: str, works: str, arguments: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def reached(*_: object, **__: object) -> None:
+        raise UsageError("tried")
+
+    monkeypatch.setattr(works, reached)
+    with pytest.raises(
+        CommandError, match=r"cuda:0 is in use .* on this host; stop that first, or"
+    ) as caught:
+        call_command(command, *arguments)
+    assert caught.value.returncode == 2
+    assert "\n" not in str(caught.value)
+    with pytest.raises(CommandError, match="tried"):
+        call_command(command, *arguments, "--anyway")
+
+
+@pytest.mark.usefixtures("taken_gpu")
+def test_compiling_for_a_gpu_needs_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    def reached(*_: object, **__: object) -> None:
+        raise UsageError("tried")
+
+    monkeypatch.setattr(local_runs, "run_file", reached)
+    with pytest.raises(CommandError, match="tried"):
+        call_command("evaluate", *COMMANDS[0][2], "--mode", "check")
 
 
 @pytest.mark.parametrize(

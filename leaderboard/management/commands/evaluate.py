@@ -18,7 +18,6 @@ from leaderboard.local_runs import FixtureOutcome, UsageError
 from leaderboard.services.errors import Refusal
 from runners.contract.vocabulary import Language, Mode
 from runners.devices import DetectedDevice
-from runners.instance_lock import InstanceTaken, lock_instance
 
 PASSED, NOT_PASSED, USAGE = 0, 1, 2
 
@@ -31,6 +30,7 @@ class Command(BaseCommand):
         parser.add_argument("task", nargs="?", help="name of a built-in task, or path of a task folder")
         parser.add_argument("file", nargs="?", type=Path, help="the source")
         parser.add_argument("--device", default="cpu", help='slug, kind or kind:index, e.g. "cuda:0"')
+        parser.add_argument("--anyway", action="store_true", help="use a GPU that something else uses")
         parser.add_argument("--mode", choices=[str(mode) for mode in Mode])
         parser.add_argument("--language", choices=[str(item) for item in Language], default="")
         parser.add_argument("--json", action="store_true", help="write the result document(s) as JSON")
@@ -47,20 +47,19 @@ class Command(BaseCommand):
             raise CommandError("--catalog takes no file", returncode=USAGE)
         try:
             device = local_runs.find_device(options["device"])
-            with self._device_to_ourselves(device):
+            with self._device_to_ourselves(device, options):
                 passed = self._catalog(options, device) if options["catalog"] else self._file(options, device)
         except (UsageError, Refusal) as error:
             raise CommandError(str(error), returncode=USAGE) from error
         if not passed:
             sys.exit(NOT_PASSED)
 
-    def _device_to_ourselves(self, device: DetectedDevice) -> AbstractContextManager[object]:
-        """Keeps runners off the device, or says that one is at work there already."""
-        try:
-            return lock_instance(settings.DATA_DIR / "engine", device.instance)
-        except InstanceTaken as error:
-            self.stderr.write(f"{error}: times taken now disturb each other")
-            return nullcontext()
+    def _device_to_ourselves(
+        self, device: DetectedDevice, options: dict[str, Any]
+    ) -> AbstractContextManager[object]:
+        if options["mode"] == Mode.CHECK:
+            return nullcontext()  # compiled and no more
+        return local_runs.device_to_ourselves(device, anyway=options["anyway"], warn=self.stderr.write)
 
     def _file(self, options: dict[str, Any], device: DetectedDevice) -> bool:
         task = local_runs.find_task(options["task"])

@@ -8,7 +8,6 @@ import json
 import os
 import sys
 from argparse import ArgumentParser
-from contextlib import AbstractContextManager, nullcontext
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
@@ -29,7 +28,6 @@ from leaderboard.services.errors import Refusal
 from runners.contract.result import ResultDocument
 from runners.contract.vocabulary import DeviceKind, Language, Mode
 from runners.devices import DetectedDevice
-from runners.instance_lock import InstanceTaken, lock_instance
 from surrogate.contract.request import KernelText
 from surrogate.llm.config import NO_KEY, Config
 
@@ -43,6 +41,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("task", help="name of a built-in task")
         parser.add_argument("--device", default="cpu", help='slug, kind or kind:index, e.g. "cuda:0"')
+        parser.add_argument("--anyway", action="store_true", help="use a GPU that something else uses")
         parser.add_argument("--generator", choices=["template", "llm"], default="template")
         parser.add_argument("--language", default="", help="of the kernels; the first that fits by default")
         parser.add_argument("--measurements", type=int, default=40, help="the starter's among them")
@@ -74,14 +73,15 @@ class Command(BaseCommand):
             raise CommandError("--measurements must be at least 1", returncode=USAGE)
         try:
             device = local_runs.find_device(options["device"])
-            if options["generator"] == "llm":
-                written = self._llm_search(options, device)
-                search, report_of = written.search, written.report
-                search.on_row = self._show
-            else:
-                search = self._search(options, device)
-                report_of = search.report
-            with self._device_to_ourselves(device):
+            anyway, warn = options["anyway"], self.stderr.write
+            with local_runs.device_to_ourselves(device, anyway=anyway, warn=warn):
+                if options["generator"] == "llm":
+                    written = self._llm_search(options, device)
+                    search, report_of = written.search, written.report
+                    search.on_row = self._show
+                else:
+                    search = self._search(options, device)
+                    report_of = search.report
                 search.run(options["measurements"])
         except (UsageError, Refusal, CatalogError, ValueError) as error:
             raise CommandError(str(error), returncode=USAGE) from error
@@ -154,14 +154,6 @@ class Command(BaseCommand):
             )
 
         return measure
-
-    def _device_to_ourselves(self, device: DetectedDevice) -> AbstractContextManager[object]:
-        """Keeps runners off the device, or says that one is at work there already."""
-        try:
-            return lock_instance(settings.DATA_DIR / "engine", device.instance)
-        except InstanceTaken as error:
-            self.stderr.write(f"{error}: times taken now disturb each other")
-            return nullcontext()
 
     def _show(self, row: dict[str, Any]) -> None:
         taken = f"{row['seconds'] * 1e6:.1f} µs" if row["seconds"] else row["verdict"]

@@ -15,7 +15,7 @@ from runners.calibrate import calibration_environment, measure_ceilings
 from runners.contract.job import DeviceTarget
 from runners.contract.vocabulary import Mode
 from runners.devices import find
-from runners.instance_lock import InstanceTaken, lock_instance
+from runners.instance_lock import InstanceTaken, lock_device
 from runners.noise import FEWEST_RUNS, measure_noise
 from runners.quiet import wait_for_quiet
 from runners.selectors import required_tier
@@ -37,7 +37,7 @@ class Command(BaseCommand):
             raise CommandError(f"--runs {runs}: {FEWEST_RUNS} at least, or 0 for ceilings alone")
         try:
             detected = find(options["device"])
-            lock = lock_instance(settings.DATA_DIR / "engine", detected.instance)
+            lock = lock_device(settings.DATA_DIR / "engine", detected)
         except LookupError as error:
             raise CommandError(str(error)) from error
         except InstanceTaken as error:

@@ -12,7 +12,7 @@ from runners.calibrate import calibration_environment, measure_ceilings
 from runners.contract.job import DeviceTarget
 from runners.devices import find
 from runners.execution import RunnerContext
-from runners.instance_lock import InstanceTaken, lock_instance
+from runners.instance_lock import InstanceTaken, lock_device
 from runners.models import Device
 from runners.quiet import wait_for_quiet
 from runners.sandbox.probe import probe
@@ -33,7 +33,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             detected = find(options["device"])
-            lock = lock_instance(settings.DATA_DIR / "engine", detected.instance)
+            lock = lock_device(settings.DATA_DIR / "engine", detected)
         except (LookupError, InstanceTaken) as error:
             raise CommandError(str(error)) from error
         with lock:
