@@ -107,7 +107,7 @@ def _fitting(document: ResultDocument) -> ResultDocument:
             if timing.pop("samples", None) is not None:
                 left_out.append(f"the single times of case {timing['case']}")
     if left_out:
-        document["left_out"] = left_out
+        document["left_out"] = [*document.get("left_out", ()), *left_out]
     return document
 
 

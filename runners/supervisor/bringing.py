@@ -7,7 +7,9 @@ import numpy as np
 
 class BringSeconds:
     """From ``known``: slots → seconds. For other counts on the straight line through them, as bytes are
-    copied at one rate; nothing where nothing is known.
+    copied at one rate, also below and above all that are known: what that misses by is the same for batches
+    of every length, so that no slope has it, but an intercept and a call by itself do. Nothing where nothing
+    is known.
     """
 
     def __init__(self, known: Mapping[int, float]) -> None:

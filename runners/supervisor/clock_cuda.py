@@ -1,12 +1,13 @@
 """The clock of a CUDA device. Secret inputs reach the submission only after it has started.
 
 A batch: the caller has written fresh inputs into memory of the supervisor's own and poisoned the shared
-outputs; the clock starts; the inputs of all slots are copied into shared memory, however few calls follow,
-and pushed out of the cache; "go" with a nonce is sent; the child makes its calls and waits for the device;
-"done" is read; pages drawn at random from the armed slots are copied; the clock stops. The drawn pages are
-compared with what is there at once, and again after the outputs were verified: else work that goes on after
-"done" would be seen only if it ended in the microseconds between. Work that was queued on the device before
-has no inputs to work on, and work that goes on after "done" is missing from the pages that were copied.
+outputs; the clock starts; the inputs of all slots in use (CudaCase.keep) are copied into shared memory,
+however few calls follow, and pushed out of the cache; "go" with a nonce is sent; the child makes its calls
+and waits for the device; "done" is read; pages drawn at random from the armed slots are copied; the clock
+stops. The drawn pages are compared with what is there at once, and again after the outputs were verified:
+else work that goes on after "done" would be seen only if it ended in the microseconds between. Work that was
+queued on the device before has no inputs to work on, and work that goes on after "done" is missing from the
+pages that were copied.
 
 What a batch costs beyond its calls (copies, messages) is the same for every number of calls, so that it
 cancels in the slope.

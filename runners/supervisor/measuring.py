@@ -138,6 +138,7 @@ class Measuring:
         }
         seen = self._session.profile(case)
         launches, trace = seen.pop("launches", None), seen.pop("trace", b"")
+        size = seen.pop("trace_bytes", 0)
         self._document["profile"] = {
             "case": case.name,
             "seconds": seconds,
@@ -146,7 +147,7 @@ class Measuring:
             **profiling.shares(job.spec, job.target.ceilings, rates),
             **seen,
         }
-        self._keep_raw(trace, profiling.TRACE)
+        self._keep_raw(trace, profiling.TRACE, size)
         self._note_launches(launches)
 
     def read_counters(self, layers: Layers, stop: Stop) -> None:
@@ -157,8 +158,13 @@ class Measuring:
         self._document["profile"] |= found
         self._keep_raw(gzip.compress(report) if report else b"", profiling.REPORT)
 
-    def _keep_raw(self, content: bytes, name: str) -> None:
-        if 0 < len(content) <= MAX_TRACE_BYTES:
+    def _keep_raw(self, content: bytes, name: str, size: int = 0) -> None:
+        """``size`` is that of a report which never came, as it was too large."""
+        size = len(content) or size
+        if size > MAX_TRACE_BYTES:
+            told = f"the profiler's raw report {name}, {size:,} bytes of at most {MAX_TRACE_BYTES:,}"
+            self._document["left_out"] = [*self._document.get("left_out", ()), told]
+        elif content:
             self._document["profile"] |= {"raw": name, "raw_bytes": len(content)}
             self._document["trace"] = base64.b64encode(content).decode()
 

@@ -14,6 +14,7 @@ SECONDS = 60.0  # the profiler itself takes seconds to start
 #: Names of the raw reports that are kept.
 TRACE, REPORT = "trace.json.gz", "report.ncu-rep.gz"
 _TABLE_CHARACTERS = 40_000
+_MOST_PLAUSIBLE = 2**40  # bytes of a trace, as a child tells it
 _GZIP = b"\x1f\x8b"
 
 
@@ -43,12 +44,16 @@ def trace_memory() -> Iterator[TraceMemory]:
 
 
 def told(answer: Mapping[str, Any], memory: TraceMemory) -> dict[str, Any]:
-    """``profiler``, ``table``, ``launches`` and ``trace`` (bytes, may be empty) of a child's answer."""
+    """``profiler``, ``table``, ``launches`` and ``trace`` (bytes, may be empty) of a child's answer, and
+    ``trace_bytes``, which says how large one is that is missing for its size.
+    """
+    length = answer.get("trace_bytes")
     return {
         "profiler": "torch.profiler",
         "table": str(answer.get("table", ""))[:_TABLE_CHARACTERS],
         "launches": told_launches(answer.get("launches")),
-        "trace": memory.read(answer.get("trace_bytes")),
+        "trace": memory.read(length),
+        "trace_bytes": length if type(length) is int and 0 < length < _MOST_PLAUSIBLE else 0,
     }
 
 

@@ -97,7 +97,10 @@ class DeviceSession(Protocol):
         """The same of the quickest one, for what is compared with a quickest time."""
 
     def slots_for(self, case: Case) -> int:
-        """How many slots of a benchmark case fit in memory and overflow the last-level cache."""
+        """How many slots of a benchmark case there may be: as many as fit in memory and are of use. On a CPU
+        they overflow the last-level cache. On CUDA twice that cache stays in use (CudaCase.keep) where there
+        are as many, and a write over the cache leaves every slot cold in any case.
+        """
 
     def open(self, case: Case, slots: int, *, timed: bool) -> OpenCase:
         """Shares memory for ``case`` with the submission. ``timed`` cases have inputs that cannot be

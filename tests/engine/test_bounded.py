@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
-from runners.contract.limits import MAX_RESULT_BYTES
+from runners.contract.limits import MAX_RESULT_BYTES, MAX_TRACE_BYTES
 from runners.supervisor import __main__ as supervisor
 from runners.supervisor import child
 from runners.supervisor.child import Child
+from runners.supervisor.measuring import Measuring
 
 
 def _document(samples: int, listing: int) -> Any:
@@ -30,6 +31,30 @@ def test_a_result_that_fits_without_its_listings_keeps_its_times() -> None:
 
     assert found["left_out"] == ["the compiler's listings"]
     assert found["benchmarks"][0]["samples"]
+
+
+def test_what_was_left_out_before_is_still_named() -> None:
+    document = {**_document(samples=10, listing=MAX_RESULT_BYTES), "left_out": ["the raw report"]}
+    found: Any = supervisor._fitting(document)  # type: ignore[arg-type]
+
+    assert found["left_out"] == ["the raw report", "the compiler's listings"]
+
+
+def test_a_raw_report_that_is_too_large_is_named_and_the_one_before_it_kept() -> None:
+    document: dict[str, Any] = {"profile": {}}
+    measuring = Measuring.__new__(Measuring)
+    measuring._document = document  # type: ignore[assignment]
+    measuring._keep_raw(b"t" * 5, "trace.json")
+    measuring._keep_raw(b"", "report.ncu-rep")
+    assert "left_out" not in document
+    measuring._keep_raw(b"r" * (MAX_TRACE_BYTES + 1), "report.ncu-rep")
+
+    assert document["profile"] == {"raw": "trace.json", "raw_bytes": 5}
+    measuring._keep_raw(b"", "trace.json.gz", 2_000_000)  # one that did not fit into the memory for it
+    assert document["left_out"] == [
+        "the profiler's raw report report.ncu-rep, 1,048,577 bytes of at most 1,048,576",
+        "the profiler's raw report trace.json.gz, 2,000,000 bytes of at most 1,048,576",
+    ]
 
 
 def test_a_small_result_is_whole() -> None:

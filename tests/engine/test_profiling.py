@@ -27,6 +27,15 @@ def test_a_length_that_is_none_reads_nothing(length: Any) -> None:
         assert memory.read(length) == b""
 
 
+@pytest.mark.parametrize(
+    ("length", "told"), [(MAX_TRACE_BYTES + 1, MAX_TRACE_BYTES + 1), (10**400, 0), ("5", 0), (-1, 0)]
+)
+def test_how_large_a_missing_trace_is_is_told_if_it_can_be(length: Any, told: int) -> None:
+    with profiling.trace_memory() as memory:
+        seen = profiling.told({"trace_bytes": length}, memory)
+    assert (seen["trace"], seen["trace_bytes"]) == (b"", told)
+
+
 def test_what_is_not_compressed_is_no_trace() -> None:
     with profiling.trace_memory() as memory:
         os.pwrite(memory.descriptor, b"<script>", 0)

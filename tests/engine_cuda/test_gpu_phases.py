@@ -1,13 +1,15 @@
 """What the phases for a GPU machine conclude and write, on the results that are committed."""
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from runners.contract.job import Job
-from runners.contract.vocabulary import DeviceKind, Language, Mode
+from runners.contract.vocabulary import DeviceKind, Language, Mode, Verdict
 from runners.devices import DetectedDevice
-from tests.gpu import jobs
+from tests.gpu import agreement, faults, jobs, repeats, run, search
 from tests.gpu.provenance import provenance
 from tests.gpu.repeats import halves
 from tests.gpu.tasks import steps, steps_source
@@ -80,3 +82,74 @@ def test_phases_are_judged_by_the_rates_of_the_device(monkeypatch: pytest.Monkey
     (job,) = jobs_seen
     assert job.target.ceilings == rates
     jobs.ceilings.cache_clear()
+
+
+def _entered(seconds: list[float], half_width: float) -> dict[str, Any]:
+    """What the phase ``repeats`` says of runs of these times."""
+    runs = iter(seconds)
+
+    def evaluate(*_: object) -> dict[str, Any]:
+        time = next(runs)
+        score = {"seconds": time, "ci_low": time * (1 - half_width), "ci_high": time * (1 + half_width)}
+        return {"verdict": "passed", "reason": "", "score": score, "stages": []}
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(jobs, "evaluate", evaluate)
+        return repeats.run()
+
+
+def test_equal_kernels_that_are_ranked_apart_fail_though_they_vary_little() -> None:
+    even = [1.0, 1.0001] * 5
+    uneven = [1.0, 1.006] * 5
+    assert _entered([*even, *even], 1e-3)["ok"]
+    found = _entered([*even, *uneven], 1e-5)
+    assert found["coefficient_of_variation"] <= 0.005
+    assert found["halves"][0]["ranked_apart"]
+    assert not found["ok"]
+
+
+@pytest.mark.parametrize(
+    ("slope", "events", "half_width", "holds"),
+    [
+        (1.009, 1.0, 0.001, True),
+        (1.011, 1.0, 0.001, False),
+        (1.03, 1.0, 0.04, True),
+        (7.8e-6, 7.4e-6, 1e-8, False),  # half a microsecond is 6 % of it
+    ],
+)
+def test_slope_and_events_agree_within_one_percent_or_the_interval(
+    slope: float, events: float, half_width: float, holds: bool
+) -> None:
+    interval = {"ci_low": slope - half_width, "ci_high": slope + half_width}
+    row = {"seconds": slope, "events": events, "launch_bound": False, **interval}
+    assert agreement._agrees(row) is holds
+
+
+def test_a_report_of_searches_names_where_they_ran(tmp_path: Path) -> None:
+    path = tmp_path / "lines"
+    common = {"task": "t", "language": "cuda", "policy": "none", "speed_up": 2.0, "measured": 1}
+    common |= {"best_seconds": 1.0, "measurements": [], "machine": {"card": "X"}, "date": "today"}
+    lines = [{**common, "seed": 0, "commit": "a"}, {**common, "seed": 1, "commit": "b"}]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    report = search.merged([path])
+    assert (report["machine"], report["date"], report["commit"]) == ({"card": "X"}, "today", ["a", "b"])
+
+
+def test_a_phases_own_words_on_its_machine_leave_out_neither_card_nor_driver(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OUT", str(tmp_path))
+    monkeypatch.setattr(run.machine, "facts", lambda: {"card": "X", "driver": "1", "torch": "2"})
+    phase = {"ok": True, "summary": [], "machine": {"device": "x", "torch": "3"}}
+    monkeypatch.setattr(run, "PHASES", {"one": lambda: phase})
+    assert run.main(["one"]) == 0
+    told = json.loads((tmp_path / "gpu_one.json").read_text())["machine"]
+    assert told == {"card": "X", "driver": "1", "device": "x", "torch": "3"}
+
+
+def test_much_output_is_a_fault_of_a_right_kernel() -> None:
+    (language, source), verdicts, _ = faults.FAULTS["2 MB of output"]
+    assert (language, verdicts) == (Language.CUDA, (Verdict.PASSED,))
+    assert "y[i] = value;" in source
+    assert source.index("<<<") < source.index("puts(") < source.rindex("}")
+    assert source.count("{") == source.count("}")

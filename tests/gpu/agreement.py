@@ -79,14 +79,14 @@ _HEAD = (
 
 
 def _agrees(row: dict[str, Any]) -> bool:
-    """Against events in another process too; do_bench adds its own cost per call and is shown only, as is a
-    kernel that ends before its successor can be launched.
+    """Within 1 % or the interval's half-width of events in another process. do_bench adds its own cost per
+    call and is shown only, as is a kernel that ends before its successor can be launched.
     """
     if "seconds" not in row or "events" not in row:
         return False
-    return row["launch_bound"] or bool(
-        abs(row["seconds"] - row["events"]) <= max(_AGREES * row["events"], 5e-7)
-    )
+    half_width = (row["ci_high"] - row["ci_low"]) / 2
+    apart = abs(row["seconds"] - row["events"])
+    return row["launch_bound"] or bool(apart <= max(_AGREES * row["events"], half_width))
 
 
 def _line(row: dict[str, Any]) -> str:

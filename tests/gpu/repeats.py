@@ -27,7 +27,7 @@ def run() -> dict[str, Any]:
     middle = statistics.median(seconds or [0.0])
     found = halves(scores)
     return {
-        "ok": not failed and spread <= _GOAL,
+        "ok": not failed and spread <= _GOAL and not any(half["ranked_apart"] for half in found),
         "scores": scores,
         "coefficient_of_variation": spread,
         "pairs": _pairs(scores),

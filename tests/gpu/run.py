@@ -73,8 +73,8 @@ def main(names: list[str]) -> int:
             **provenance(name),
             "date": time.strftime("%Y-%m-%d %H:%M:%S %Z"),
             "seconds": round(time.monotonic() - start, 1),
-            "machine": machine.facts(),
             **found,
+            "machine": _with_facts(found.get("machine", {})),
         }
         (out / f"gpu_{name}.json").write_text(json.dumps(found, indent=1, default=str) + "\n")
         failed = failed or not found["ok"]
@@ -84,6 +84,13 @@ def main(names: list[str]) -> int:
         _say(lines[-1 - len(found["summary"])])
     _say("\n".join(["", *lines]))
     return int(failed)
+
+
+def _with_facts(told: Any) -> Any:
+    """What a phase says of its machine counts, and leaves out neither card nor driver. One that was put
+    together of several machines' names them.
+    """
+    return {**machine.facts(), **told} if isinstance(told, dict) else told
 
 
 def _say(text: str) -> None:

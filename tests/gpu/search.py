@@ -53,10 +53,20 @@ def merged(paths: Sequence[Path]) -> dict[str, Any]:
     found = [json.loads(line) for path in paths for line in path.read_text().splitlines()]
     found.sort(key=lambda report: (report["task"], report["language"], report["seed"], report["policy"]))
     return {
+        # Of all searches together, which may have run on several machines and days.
+        "commit": _only([report.get("commit") for report in found]),
+        "date": _only([report.get("date") for report in found]),
+        "machine": _only([report.get("machine") for report in found]) or {},
         "ok": all(report["speed_up"] and report["speed_up"] > 1 for report in found),
         "summary": list(_summary(found)),
         "searches": found,
     }
+
+
+def _only(values: Sequence[Any]) -> Any:
+    """The one value that all have, else all that there are."""
+    different = [value for number, value in enumerate(values) if value not in values[:number]]
+    return different[0] if len(different) == 1 else different or None
 
 
 def _search(task_slug: str, key: str, seed: int, policy: Policy, budget: float) -> dict[str, Any]:

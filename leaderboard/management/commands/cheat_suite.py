@@ -24,9 +24,10 @@ from runners.supervisor.environment import ENGINE_VERSION, environment
 
 def _provenance(device: DetectedDevice) -> dict[str, Any]:
     """When and on what, without which a report says little."""
+    driver = {"driver": device.facts["driver"]} if "driver" in device.facts else {}
     return {
         "date": time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime()),
-        "machine": {"device": device.name, "cores": len(device.cores), **environment()},
+        "machine": {"device": device.name, "cores": len(device.cores), **driver, **environment()},
         "engine": ENGINE_VERSION,
     }
 
