@@ -70,6 +70,12 @@ class BenchmarkRow:
         return self._warm > (self.timing.get("seconds") or math.inf)
 
     @property
+    def slowed_by(self) -> list[str]:
+        """Why the device had lowered its clocks, before or after the case was timed."""
+        states = (self.timing.get("condition") or {}).values()
+        return sorted({reason for state in states for reason in state.get("throttled") or ()})
+
+    @property
     def is_slower_beyond(self) -> bool:
         """The same by more than the interval of the ranked time explains."""
         return self.is_slower_warm and self._warm > (self.timing.get("ci_high") or math.inf)
@@ -123,6 +129,10 @@ class RunView:
         """Cases that did not pass, tests first; what a person looks for in a failed run."""
         cases = [*self.tests, *(row.timing for row in self.benchmarks)]
         return [case for case in cases if case.get("status") in ("failed", "error")]
+
+    @property
+    def has_conditions(self) -> bool:
+        return any(row.timing.get("condition") for row in self.benchmarks)
 
     @property
     def has_warm_times(self) -> bool:

@@ -10,6 +10,7 @@ from django.test import Client
 
 from leaderboard.models import Submission
 from runners.models import Device
+from tests.leaderboard.conftest import result_document
 from tests.pages.conftest import HOSTILE
 
 PUBLIC = [
@@ -149,6 +150,25 @@ def test_whose_kernels_ran_is_told_with_where_the_names_come_from(
     page = client.get(f"/submissions/{submission.pk}/live/").content.decode()
     assert all(words in page for words in told)
     assert not any(words in page for words in not_told)
+
+
+def test_the_devices_clocks_and_temperature_stand_folded_under_how_it_was_measured(
+    client: Client, submit: Callable[..., Submission], finish: Callable[..., Submission], owner: User
+) -> None:
+    before = {"sm_clock": 1980, "temperature": 41, "power": 120.4, "throttled": [], "processes": 0}
+    after = {**before, "sm_clock": 1755, "temperature": 67, "throttled": ["power cap"], "processes": 2}
+    timings = result_document()["benchmarks"]
+    timings[0]["condition"] = {"before": before, "after": after}
+    client.force_login(owner)
+    plain = finish(submit(owner))
+    assert "SM clock" not in client.get(f"/submissions/{plain.pk}/live/").content.decode()
+    submission = finish(submit(owner), benchmarks=timings)
+    page = client.get(f"/submissions/{submission.pk}/live/").content.decode()
+    _, _, folded = page.partition("<summary>How it was measured</summary>")
+    cells = ("1980 → 1755", "41 → 67", "120 → 120", "0 → 2", "– → –")
+    assert all(f'<td class="n">{cell}</td>' in folded for cell in cells)
+    assert "<td>power cap</td>" in folded
+    assert_clean(page)
 
 
 def test_the_largest_error_is_that_of_all_outputs(
