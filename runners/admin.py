@@ -43,8 +43,9 @@ class DeviceAdmin(admin.ModelAdmin):
 
 @admin.register(Runner)
 class RunnerAdmin(ReadOnlyAdmin):
-    list_display = ["device", "host", "pid", "tier", "started_at", "heartbeat_at", "stopped_at"]
+    list_display = ["short_name", "device", "host", "pid", "tier", "started_at", "heartbeat_at", "stopped_at"]
     list_filter = ["device", "tier"]
+    search_fields = ["id", "host"]
     list_select_related = ["device"]
 
 

@@ -88,6 +88,7 @@ def _run(evaluation: Evaluation, context: RunnerContext) -> None:
             target=context.target,
             verdict=Verdict(result["verdict"]),
             failed_stage=result.get("failed_stage", ""),
+            runner=context.runner,
         )
     if context.pool is not None and not context.shutting_down.is_set():
         context.pool.refill()

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from runners.contract.job import DeviceTarget
 from runners.contract.vocabulary import DeviceKind, Stage, Verdict
 from runners.gpu_health import check_gpu
-from runners.models import Device
+from runners.models import Device, Runner
 from runners.services import devices
 
 logger = logging.getLogger(__name__)
@@ -33,10 +33,13 @@ def look_after(
     target: DeviceTarget,
     verdict: Verdict,
     failed_stage: str = "",
+    runner: Runner | None = None,
     check: Callable[[int], str] = check_gpu,
 ) -> bool:
     """Check a GPU after a run with this verdict, and quarantine its device when it fails. Whether it is fit.
 
+    That takes all cards of the kind out of use, on every host, until a person has looked: times of one board
+    come from any of them. The reason names ``runner``, whose card it is.
     ``failed_stage`` is the stage that the verdict was found in, empty where there is none.
 
     A CPU needs no check: the kernel that runs it would be gone as well. Two runs never share a GPU, so the
@@ -51,5 +54,12 @@ def look_after(
         logger.warning("could not check GPU %d: %s", target.index, error)
         return True
     if fault:
-        devices.quarantine(device=device, reason=fault)
+        devices.quarantine(device=device, reason=_naming(fault, runner))
     return not fault
+
+
+def _naming(fault: str, runner: Runner | None) -> str:
+    """``fault`` with the runner that found it: by its number alone, as people read this and hosts are not
+    theirs to know.
+    """
+    return f"{fault[:250].rstrip('. ')} (runner {runner.short_name})." if runner is not None else fault

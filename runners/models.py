@@ -75,6 +75,11 @@ class Runner(models.Model):
     def __str__(self) -> str:
         return f"{self.device or 'check'} on {self.host}:{self.pid}"
 
+    @property
+    def short_name(self) -> str:
+        """By which pages name it; the admin's list has its host."""
+        return str(self.pk)[:8]
+
 
 class EvaluationStatus(models.TextChoices):
     QUEUED = "queued"

@@ -10,6 +10,7 @@ from django.contrib import admin
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import User
 from django.test import Client
+from django.utils import timezone
 
 from leaderboard.models import Allowance, ApiToken, Reservation, Score, Spend, Submission
 from leaderboard.selectors.budgets import budget_of
@@ -104,6 +105,17 @@ def test_others_do_not_get_in(owner: User, db: None) -> None:
     client = Client()
     client.force_login(owner)
     assert client.get("/admin/").status_code == 302
+
+
+def test_a_runner_that_a_page_names_is_found_with_its_host(chief: Client, device: Device) -> None:
+    runners = [
+        Runner.objects.create(device=device, host=host, pid=1, tier="T2", heartbeat_at=timezone.now())
+        for host in ("rack-seven", "rack-eight")
+    ]
+    page = chief.get(f"/admin/runners/runner/?q={runners[0].short_name}").content.decode()
+    assert runners[0].short_name in page
+    assert "rack-seven" in page
+    assert "rack-eight" not in page
 
 
 def test_a_quarantined_device_is_released(chief: Client, device: Device) -> None:

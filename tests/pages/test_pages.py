@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from leaderboard.models import Submission
-from runners.models import Device
+from runners.models import Device, Runner
 from tests.leaderboard.conftest import result_document
 from tests.pages.conftest import HOSTILE
 
@@ -169,6 +169,22 @@ def test_the_devices_clocks_and_temperature_stand_folded_under_how_it_was_measur
     assert all(f'<td class="n">{cell}</td>' in folded for cell in cells)
     assert "<td>power cap</td>" in folded
     assert_clean(page)
+
+
+def test_a_quarantined_device_says_why_and_staff_how_to_go_on(
+    client: Client, device: Device, runner: Runner, owner: User, staff: User
+) -> None:
+    Runner.objects.update(host="rack-seven")
+    Device.objects.update(quarantine_reason=f"GPU 3 did not answer (runner {runner.short_name}).")
+    for viewer, sees_more in ((None, False), (owner, False), (staff, True)):
+        if viewer is not None:
+            client.force_login(viewer)
+        page = client.get("/devices/").content.decode()
+        assert f"GPU 3 did not answer (runner {runner.short_name})." in page
+        assert "no runner of this device is given work, on any host; what waits is kept" in page
+        assert ("/admin/runners/runner/" in page) is sees_more
+        assert ("the other runners go on at once" in page) is sees_more
+        assert "rack-seven" not in page
 
 
 def test_the_largest_error_is_that_of_all_outputs(

@@ -47,6 +47,20 @@ def test_output_that_postgresql_cannot_hold_is_stored_with_replacements(
     assert "\ufffd" in evaluation.progress["tests"][0]["message"]
 
 
+def test_a_card_is_looked_after_in_the_name_of_its_runner(
+    enqueue: Callable[..., Evaluation], make_runner: Callable[[], Runner], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[Any] = []
+    outcome = {"verdict": "timeout", "reason": "Took long.", "device_seconds": 1.0, "failed_stage": "verify"}
+    monkeypatch.setattr(execution, "run_job", lambda *_, **__: outcome)
+    monkeypatch.setattr(execution, "look_after", lambda **options: told.append(options))
+    enqueue()
+    runner = make_runner()
+    run_one(runner)
+    (options,) = told
+    assert (options["runner"], options["verdict"], options["failed_stage"]) == (runner, "timeout", "verify")
+
+
 def test_a_result_that_cannot_be_stored_ends_the_evaluation(
     enqueue: Callable[..., Evaluation], make_runner: Callable[[], Runner], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -83,6 +83,20 @@ def test_a_gpu_is_checked_after_a_run_that_was_killed_or_crashed(device: Device,
     assert device.quarantine_reason == "GPU 3 did not answer within 60 s."
 
 
+def test_the_reason_names_the_runner_whose_card_it_is(
+    device: Device, make_runner: Callable[[], Runner]
+) -> None:
+    make_runner()
+    runner = make_runner()
+    fault = f"GPU 3 fails its health check: {'x' * 400}."
+    health.look_after(
+        device=device, target=GPU, verdict=Verdict.TIMEOUT, runner=runner, check=lambda _: fault
+    )
+    device.refresh_from_db()
+    assert device.quarantine_reason.startswith("GPU 3 fails its health check: xxx")
+    assert device.quarantine_reason.endswith(f"x (runner {str(runner.pk)[:8]}).")
+
+
 def test_a_gpu_that_passes_its_check_goes_on(device: Device) -> None:
     assert health.look_after(device=device, target=GPU, verdict=Verdict.TIMEOUT, check=lambda _: "")
     device.refresh_from_db()
