@@ -11,7 +11,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from types import FrameType
 
 from django.conf import settings
 
@@ -24,6 +23,7 @@ from kernelhub.restarts import Restarts
 from kernelhub.secret_key import local_secret_key
 from runners.devices import detect
 from runners.instance_lock import InstanceTaken, lock_instance
+from runners.lifetime import set_on_signals
 from runners.sandbox.privileges import die_with_parent
 
 _STOP_SECONDS = 15  # from the polite signal to the hard one
@@ -66,8 +66,8 @@ class Launcher:
 
     def run(self) -> None:
         """Start everything, watch it, and return once all of it has ended. Raises LaunchError."""
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):  # SIGHUP: the terminal was closed
-            signal.signal(number, self._on_signal)
+        # SIGHUP: the terminal was closed
+        set_on_signals(self._stop, (signal.SIGINT, signal.SIGTERM, signal.SIGHUP))
         self._check_port()  # first: a site that can't start leaves no folder
         self._check_folder()
         try:
@@ -82,9 +82,6 @@ class Launcher:
                 self._watch()
             finally:
                 self._end()
-
-    def _on_signal(self, number: int, frame: FrameType | None) -> None:
-        self._stop.set()
 
     def _check_folder(self) -> None:
         try:

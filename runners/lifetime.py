@@ -4,10 +4,32 @@ import logging
 import os
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from types import FrameType
 
 logger = logging.getLogger(__name__)
+
+
+def set_on_signals(event: threading.Event, numbers: Iterable[int]) -> None:
+    """Sets ``event`` when one of the signals comes. Call it in the main thread.
+
+    Not in the handler itself: it runs in the main thread between any two steps, and where that waits for the
+    event and holds its lock at that moment, it would wait for itself for ever.
+    """
+    reading, writing = os.pipe2(os.O_CLOEXEC)
+    process = os.getpid()
+
+    def tell(number: int, frame: FrameType | None) -> None:
+        if os.getpid() == process:  # a fork has the pipe, too
+            os.write(writing, b"\0")
+
+    def watch() -> None:
+        while os.read(reading, 1):
+            event.set()
+
+    threading.Thread(target=watch, name="signals", daemon=True).start()
+    for number in numbers:
+        signal.signal(number, tell)
 
 
 class Lifetime:
@@ -16,8 +38,7 @@ class Lifetime:
     def __init__(self, over: threading.Event | None = None) -> None:
         self.over = over or threading.Event()
         self._launcher = os.getppid()
-        for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, self._on_signal)
+        set_on_signals(self.over, (signal.SIGTERM, signal.SIGINT))
 
     def rounds(self, seconds: float) -> Iterator[None]:
         """One round each ``seconds`` seconds for as long as it lasts; ``over`` is set after the last one."""
@@ -26,6 +47,3 @@ class Lifetime:
             if os.getppid() != self._launcher:
                 logger.warning("the launcher is gone, stopping")
                 self.over.set()
-
-    def _on_signal(self, number: int, frame: FrameType | None) -> None:
-        self.over.set()

@@ -37,6 +37,24 @@ def test_a_signal_ends_it(number: signal.Signals) -> None:
         assert process.wait(60) == 0
 
 
+def test_a_signal_is_heard_while_the_lock_of_the_event_is_held() -> None:
+    """As it is for a moment whenever a wait begins or ends."""
+    code = """
+import os, signal, threading
+from runners.lifetime import set_on_signals
+event = threading.Event()
+set_on_signals(event, [signal.SIGTERM])
+with event._cond:
+    os.kill(os.getpid(), signal.SIGTERM)
+    print("held", flush=True)
+assert event.wait(60)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, timeout=120, check=False
+    )
+    assert (done.returncode, done.stdout) == (0, b"held\n"), done.stderr
+
+
 def test_it_does_not_outlive_its_launcher() -> None:
     launcher = subprocess.Popen([sys.executable, "-c", STARTS_ONE], cwd=ROOT, stdout=subprocess.PIPE)
     try:
