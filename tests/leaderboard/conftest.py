@@ -10,7 +10,8 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from leaderboard.catalog.loader import CatalogTask
-from leaderboard.models import Audit, Submission, Task, TaskVersion
+from leaderboard.models import Audit, Score, Submission, Task, TaskVersion
+from leaderboard.selectors import boards
 from leaderboard.services import submissions, tasks, tokens
 from runners.contract.parse import parse_task
 from runners.contract.spec import TaskSpec
@@ -193,3 +194,24 @@ def with_token(user: User, *scopes: str) -> APIClient:
 
 def entry(**changes: Any) -> dict[str, Any]:
     return {"task": "double", "device": "cpu-test", "language": "python", "source": PYTHON} | changes
+
+
+@pytest.fixture
+def rows(version: TaskVersion, device: Device) -> Callable[[], list[tuple[int | None, str | None, str]]]:
+    def read() -> list[tuple[int | None, str | None, str]]:
+        found = boards.board(version, device).rows
+        return [(row.rank, row.username, row.standing) for row in found]
+
+    return read
+
+
+@pytest.fixture
+def end_audit(runner: Runner) -> Callable[..., Score]:
+    """Finish the audit's newest run of a submission; its score."""
+
+    def make(submission: Submission, seconds: float = 1e-3, **changes: Any) -> Score:
+        audit = Audit.objects.get(submission=submission)
+        finish_evaluation(runner, audit.evaluation, result_document(seconds, **changes))
+        return Score.objects.get(submission=submission)
+
+    return make
