@@ -11,8 +11,8 @@ _FEWEST_CALLS = 16  # of a long batch on a GPU, where there are slots and time f
 _BOTH = 1.25
 #: What a batch may wait for a core: waking up takes a little.
 _WAITED_SECONDS, _WAITED_SHARE = 1e-4, 0.02
-#: Batches are as long as they should be when they have this share of the calls.
-_NEARLY = {DeviceKind.CUDA: 0.75, DeviceKind.CPU: 0.5}
+#: Batches are as long as they should be when they have this share of the calls: two of four are too few.
+_NEARLY = 0.75
 
 
 def fewest_batches(kind: DeviceKind, limits: ModeLimits) -> int:
@@ -36,6 +36,6 @@ def had_to_wait(seconds: float, waited: float) -> bool:
     return waited > _WAITED_SECONDS + _WAITED_SHARE * seconds
 
 
-def is_nearly(kind: DeviceKind, calls: int, right: int) -> bool:
+def is_nearly(calls: int, right: int) -> bool:
     """Whether batches of ``calls`` will do where they should have ``right``."""
-    return calls >= _NEARLY[kind] * right
+    return calls >= _NEARLY * right

@@ -154,7 +154,7 @@ class CaseTimer:
             opened.keep(long + max(1, long // _IDLE))
             samples = self._sample(opened, max(1, long // 4), long, activity)
             right = self._long(median(samples[long]) / long, slots)
-            if is_nearly(kind, long, right):
+            if is_nearly(long, right):
                 return samples
             long = right
         if kind == DeviceKind.CPU:

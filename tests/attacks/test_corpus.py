@@ -1,5 +1,6 @@
 """Every attack through the real engine: its verdict, the host unchanged, and the next honest run passes."""
 
+import gc
 import os
 import secrets
 import socket
@@ -76,7 +77,7 @@ def unchanged_host(supervisors: WarmPool, token: str) -> Iterator[None]:
     assert set(process_tree.descendants(os.getpid())) <= processes
     assert not processes_named(token), "a process of the attack is alive on the host"
     assert strangers(token) <= files
-    assert open_descriptors() == descriptors
+    assert open_descriptors() <= descriptors
 
 
 def strangers(token: str) -> set[str]:
@@ -94,6 +95,7 @@ def strangers(token: str) -> set[str]:
 
 
 def open_descriptors() -> int:
+    gc.collect()  # what tests before left to be closed some time must not count for one side only
     return len(os.listdir("/proc/self/fd"))
 
 

@@ -11,6 +11,7 @@ from runners.contract.limits import LIMITS, ModeLimits
 from runners.contract.result import Timing
 from runners.contract.spec import TaskSpec
 from runners.contract.vocabulary import Mode, Verdict
+from runners.supervisor.batches import is_nearly
 from runners.supervisor.outcome import Ended
 from runners.supervisor.timing import CaseTimer
 
@@ -273,3 +274,9 @@ def test_where_all_batches_wait_most_of_them_count(spec: TaskSpec) -> None:
     counted = sum(len(times) for times in timing["samples"].values())
     assert 3 <= timing["left_out"] <= counted / 2 + 3
     assert timing["seconds"] == pytest.approx(4e-3, rel=0.05)
+
+
+@pytest.mark.parametrize(("slots", "short_of"), [(4, 2), (4, 1), (16, 11), (8000, 5999)])
+def test_batches_too_short_by_more_than_a_quarter_are_taken_anew(slots: int, short_of: int) -> None:
+    assert not is_nearly(short_of, slots)
+    assert is_nearly(-(-3 * slots // 4), slots)
