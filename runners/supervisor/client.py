@@ -5,7 +5,6 @@ Django.
 import json
 import logging
 import os
-import re
 import select
 import time
 from collections.abc import Callable, Iterator
@@ -15,6 +14,7 @@ from runners.contract import result
 from runners.contract.job import Job
 from runners.contract.limits import MAX_RESULT_BYTES, device_seconds
 from runners.contract.result import ResultDocument
+from runners.contract.storable import storable_document
 from runners.contract.vocabulary import Verdict
 from runners.supervisor.pool import WarmPool
 from runners.supervisor.process import Supervisor
@@ -25,7 +25,6 @@ logger = logging.getLogger(__name__)
 _GRACE = 20.0
 _CANCEL_GRACE = 5.0
 _POLL_SECONDS = 0.25
-_NOT_STORABLE = re.compile("[\0\ud800-\udfff]")
 
 
 def run_job(
@@ -103,7 +102,7 @@ def _see_through(
         watch = _Watch(supervisor, job.chosen_limits.deadline + _GRACE, should_stop)
         for line in watch.lines():
             heard = True
-            event = _storable(json.loads(line))
+            event = storable_document(json.loads(line))
             if event["type"] == "result":
                 return cast(ResultDocument, event["document"])
             on_event(event)
@@ -151,19 +150,6 @@ class _Watch:
                 self.cancelled = True
                 self._supervisor.cancel()
                 self._deadline = time.monotonic() + _CANCEL_GRACE
-
-
-def _storable(value: Any) -> Any:
-    """``value`` with U+FFFD for NUL and halves of characters, which a submission may print or raise."""
-    match value:
-        case str():
-            return _NOT_STORABLE.sub("\ufffd", value)
-        case list():
-            return [_storable(item) for item in value]
-        case dict():
-            return {_storable(key): _storable(item) for key, item in value.items()}
-        case _:
-            return value
 
 
 def _stopped(job: Job, watch: _Watch, seconds: float) -> ResultDocument:

@@ -1,6 +1,5 @@
 """The journal and the money of a durable run. The journal is the truth; the run's row repeats its sums."""
 
-from collections.abc import Mapping
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
@@ -14,7 +13,7 @@ from leaderboard.search.llm.journal import Document, StepTaken
 from leaderboard.search.llm.local import LocalPurse
 from leaderboard.search.llm.models import JournalEntry
 from leaderboard.search.models import SearchRun
-from runners.contract.storable import storable
+from runners.contract.storable import storable_document
 from surrogate.llm.ledger import OverBudget, Reservation, SpendLedger
 from surrogate.services.spending import EXPIRES_AFTER
 
@@ -42,7 +41,7 @@ class DatabaseJournal:
         try:
             with transaction.atomic():
                 JournalEntry.objects.create(
-                    run_id=self._run, kind=kind, step=step, document=_storable(document)
+                    run_id=self._run, kind=kind, step=step, document=storable_document(document)
                 )
                 if kind == Kind.ASKED:
                     self._reserve(document)
@@ -78,17 +77,6 @@ class DatabaseJournal:
         )
         # Floating sums drift by rounding: nothing is reserved when nothing is under way.
         rows.filter(tokens_reserved=0).update(money_reserved=0)
-
-
-def _storable(value: Any) -> Any:
-    """As PostgreSQL takes it, whatever a model wrote."""
-    if isinstance(value, str):
-        return storable(value)
-    if isinstance(value, Mapping):
-        return {storable(str(key)): _storable(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_storable(item) for item in value]
-    return value
 
 
 class RunLedger:
