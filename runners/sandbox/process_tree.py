@@ -81,24 +81,26 @@ def all_still(pids: Iterable[int]) -> bool:
 
 def run_nanoseconds(pids: Iterable[int]) -> int:
     """CPU time that all threads of ``pids`` have had, as the scheduler counts it."""
-    return sum(run for run, _ in _scheduled(pids))
+    return scheduled_nanoseconds(pids)[0]
 
 
 def wait_nanoseconds(pids: Iterable[int]) -> int:
     """How long threads of ``pids`` could have run and waited for a core instead."""
-    return sum(waited for _, waited in _scheduled(pids))
+    return scheduled_nanoseconds(pids)[1]
 
 
-def _scheduled(pids: Iterable[int]) -> Iterator[tuple[int, int]]:
-    """(run, waited) of every thread, nanoseconds: Linux, Documentation/scheduler/sched-stats.rst."""
+def scheduled_nanoseconds(pids: Iterable[int]) -> tuple[int, int]:
+    """Both in one look, (run, waited): Linux, Documentation/scheduler/sched-stats.rst."""
+    run = waited = 0
     for pid in pids:
         for thread in _threads(pid):
             with (
                 contextlib.suppress(OSError, ValueError),
                 open(f"/proc/{pid}/task/{thread}/schedstat") as lines,
             ):
-                run, waited, _ = lines.read().split()
-                yield int(run), int(waited)
+                more_run, more_waited, _ = map(int, lines.read().split())
+                run, waited = run + more_run, waited + more_waited
+    return run, waited
 
 
 def weigh(root: int) -> Weight:

@@ -65,8 +65,7 @@ class CpuClock:
         nonce = secrets.token_hex(8)
         drawn = self._random.integers(0, len(outputs), size=_DRAWN_PAGES)
         pids = self.freeze()
-        spent = process_tree.run_nanoseconds(pids)
-        waited = process_tree.wait_nanoseconds(pids)
+        spent, waited = process_tree.scheduled_nanoseconds(pids)
         self._cores.leave()
         gc.disable()
         try:

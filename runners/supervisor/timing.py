@@ -234,11 +234,9 @@ class CaseTimer:
         reference, and what that doubts with the exact one; one of them, or with ``closely`` some, with the
         exact one in any case. With a ``departure`` it is the slot that departs, and no other.
         """
-        departs = self._random.choice(order) if departure else None
+        departs = (self._random.choice(order), departure) if departure else None
         began = time.perf_counter()
-        seconds = self._run(
-            opened, order, (departs, departure) if departure and departs is not None else None
-        )
+        seconds = self._run(opened, order, departs)
         ran = time.perf_counter()
         looks = self._looks
         looks.batch_seconds += ran - began
@@ -248,7 +246,7 @@ class CaseTimer:
         )
         # Of a batch that departs no other slot is looked at: they are as good as in any other batch.
         count = min(len(order), max(exactly, looks.quick_ones()))
-        looked_at = [departs] if departs is not None else self._random.sample(order, count)
+        looked_at = [departs[0]] if departs else self._random.sample(order, count)
         quickly = looked_at[exactly:]
         doubted = [slot for slot in quickly if not opened.roughly_right(slot)]
         looked = time.perf_counter()
@@ -257,7 +255,7 @@ class CaseTimer:
         for slot in [*looked_at[:exactly], *doubted]:
             for error in opened.check(slot):
                 if error["mismatches"]:
-                    when = departure.describe() if departure and slot == departs else "while timed"
+                    when = departure.describe() if departure else "while timed"
                     raise CaseFailed(Verdict.WRONG, f"{when}: {sentence(error)}")
         self._checked += len(looked_at)
         looks.exact += len(looked_at) - len(quickly) + len(doubted)
@@ -268,12 +266,12 @@ class CaseTimer:
         self, found: Estimate, samples: Mapping[int, list[float]], ceilings: Mapping[str, Any]
     ) -> Timing:
         case = self._case
-        looks = self._looks.spent()
         if found.ci_low <= 0 or found.seconds <= 0:
             text = f"Case {case.name}: no time above the noise was measured, so there is none to report."
             raise Ended(Verdict.RUNTIME_ERROR, text)
         if words := disbelief(self._spec, case, ceilings, found.seconds):
             raise Ended(Verdict.REFUSED, f"Case {case.name}: {words}")
+        spent = {**self._spent, **self._looks.spent()}
         return {
             "case": case.name,
             "description": case.describe(),
@@ -289,5 +287,5 @@ class CaseTimer:
             "floor_seconds": floor_seconds(self._spec, case, ceilings),
             "checked_outputs": self._checked,
             "left_out": self._left_out,
-            "spent": {name: round(seconds, 4) for name, seconds in {**self._spent, **looks}.items()},
+            "spent": {name: round(seconds, 4) for name, seconds in spent.items()},
         }

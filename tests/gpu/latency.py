@@ -99,10 +99,10 @@ def _outcome(rows: list[dict[str, Any]]) -> dict[str, Any]:
     passed = all(row["verdicts"] in ended and row["first_test"]["median"] for row in rows)
     goals = {
         f"{row['submission']} {row['source'] or ''}".strip(): {
-            "goal": _GOALS[row["submission"].partition(",")[0]],
+            "goal": goal,
             "first_test": row["first_test"]["median"],
         }
         for row in rows
-        if row["start"] == "warm" and row["submission"].partition(",")[0] in _GOALS
+        if row["start"] == "warm" and (goal := _GOALS.get(row["submission"].partition(",")[0]))
     }
     return {"ok": passed, "rows": rows, "goals": goals, "summary": lines(rows)}
