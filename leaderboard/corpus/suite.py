@@ -84,6 +84,10 @@ def run_suite(
                 "reason": last["reason"],
                 "findings": sorted({finding["rule"] for finding in last["findings"]}),
                 "caught": outcome.caught,
+                "timings": [
+                    {name: timing.get(name) for name in ("case", "seconds", "floor_seconds")}
+                    for timing in last["benchmarks"]
+                ],
             }
         )
     return report

@@ -17,7 +17,8 @@ from leaderboard.corpus.cases import CorpusError, read_corpus
 from leaderboard.corpus.judging import Outcome
 from leaderboard.corpus.suite import run_suite
 from leaderboard.local_runs import UsageError
-from leaderboard.reports import printable
+from leaderboard.reports import duration, printable
+from runners.contract.result import Timing
 from runners.devices import DetectedDevice
 from runners.supervisor.environment import ENGINE_VERSION, environment
 
@@ -35,6 +36,13 @@ def _provenance(device: DetectedDevice) -> dict[str, Any]:
 def _tasks_of(corpus: Path) -> Path:
     """Attacks are written for the tasks of the cheats beside them."""
     return corpus if (corpus / "tasks").is_dir() else corpus.parent / "cheats"
+
+
+def _time(timing: Timing) -> str:
+    """One case's time per call, and how it stands to the floor where the device's rates set one."""
+    floor = timing.get("floor_seconds")
+    share = f", {timing['seconds'] / floor:.2f} × the floor" if floor and "seconds" in timing else ""
+    return f"{timing['case']}: {duration(timing.get('seconds'))} per call{share}"
 
 
 class Command(BaseCommand):
@@ -82,6 +90,8 @@ class Command(BaseCommand):
     def _show(self, outcome: Outcome) -> None:
         attempt = outcome.attempt
         mark = "BROKEN" if outcome.faults else "gap" if attempt.expectation.gap else "ok"
-        what = "; ".join(outcome.faults) or outcome.documents[-1]["reason"]
-        verdict = outcome.documents[-1]["verdict"]
+        document = outcome.documents[-1]
+        times = ", ".join(map(_time, document["benchmarks"]))
+        what = "; ".join(outcome.faults) or document["reason"] or times
+        verdict = document["verdict"]
         self.stderr.write(f"{mark:6}  {attempt.name:28}  {verdict:14}  {printable(what[:200])}")
