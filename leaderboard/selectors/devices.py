@@ -48,7 +48,7 @@ class DeviceStatus:
 
 
 def device_statuses() -> list[DeviceStatus]:
-    """Every device by name. Four queries, however many devices there are."""
+    """Every device by name. Five queries at most, however many devices there are."""
     devices = list(Device.objects.order_by("kind", "name", "pk"))
     alive: dict[int | None, list[Runner]] = defaultdict(list)
     for runner in alive_runners():
@@ -61,8 +61,11 @@ def device_statuses() -> list[DeviceStatus]:
         .annotate(number=Count("pk"))
     ):
         counts[row["queue"], row["status"], row["mode"], row["lane"]] += row["number"]
-    usual = estimates.usual_seconds([device.slug for device in devices])
-    return [_status(device, alive[device.pk], counts, usual) for device in devices]
+    slugs = [device.slug for device in devices]
+    usual = estimates.usual_seconds(slugs)
+    is_ranking = any(estimates.brings_audit(mode, lane) for _, _, mode, lane in counts)
+    rates = estimates.audit_rates(slugs) if is_ranking else {}
+    return [_status(device, alive[device.pk], counts, usual, rates) for device in devices]
 
 
 def runners_alive() -> dict[int | None, int]:
@@ -100,6 +103,7 @@ def _status(
     alive: list[Runner],
     counts: dict[_Kind, int],
     usual: dict[tuple[str, str], float],
+    rates: dict[str, float],
 ) -> DeviceStatus:
     serving = [runner for runner in alive if not measures_ceilings(runner, device)]
     queued = ahead = running = 0
@@ -115,6 +119,8 @@ def _status(
         else:
             running += number
             work += number * usual[queue, mode] / 2  # on average half of it is still to come
+        if estimates.brings_audit(mode, lane):
+            work += number * rates[queue] * usual[queue, mode]
     return DeviceStatus(
         device=device,
         online=bool(serving),

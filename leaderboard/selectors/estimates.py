@@ -2,12 +2,12 @@
 
 from datetime import timedelta
 
-from django.db.models import Avg, DurationField, ExpressionWrapper, F
+from django.db.models import Avg, Count, DurationField, ExpressionWrapper, F, Q
 from django.utils import timezone
 
 from runners.contract.limits import LIMITS
 from runners.contract.vocabulary import Mode, Verdict
-from runners.models import Evaluation, EvaluationStatus
+from runners.models import Evaluation, EvaluationStatus, Lane
 
 #: Least seconds set aside for a run: start-up and compile vary by more than short runs last.
 LEAST_RESERVATION = 30.0
@@ -64,3 +64,31 @@ def usual_seconds(queues: list[str]) -> dict[tuple[str, str], float]:
         for queue in queues
         for mode, limits in LIMITS.items()
     }
+
+
+def brings_audit(mode: str, lane: int) -> bool:
+    """Whether a run of this kind may be audited when it ends, by a run that goes before all that wait."""
+    return mode == Mode.RANKED and lane == Lane.PERSON
+
+
+def audit_rates(queues: list[str]) -> dict[str, float]:
+    """Audits per ranked run that people entered lately, by queue. One query.
+
+    One audit more and one run more than there were: a board's first entries are all audited.
+    """
+    rates = {
+        row["queue"]: (row["audits"] + 1) / (row["entered"] + 1)
+        for row in Evaluation.objects.filter(
+            queue__in=queues,
+            mode=Mode.RANKED,
+            lane__in=[Lane.AUDIT, Lane.PERSON],
+            status=EvaluationStatus.FINISHED,
+            finished_at__gte=timezone.now() - _RECENT,
+        )
+        .order_by()
+        .values("queue")
+        .annotate(
+            audits=Count("pk", filter=Q(lane=Lane.AUDIT)), entered=Count("pk", filter=Q(lane=Lane.PERSON))
+        )
+    }
+    return {queue: rates.get(queue, 1.0) for queue in queues}

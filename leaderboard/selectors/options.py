@@ -57,7 +57,7 @@ def device_refusal(device: Device, spec: TaskSpec) -> tuple[str, str] | None:
 
 
 def submit_options(user: User | None, version: TaskVersion) -> SubmitOptions:
-    """Choices for a submission to ``version``. Six queries at most."""
+    """Choices for a submission to ``version``. Seven queries at most."""
     spec = spec_of(version)
     statuses = device_statuses()
     fitting = [status for status in statuses if device_refusal(status.device, spec) is None]

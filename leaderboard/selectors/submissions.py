@@ -13,6 +13,7 @@ from leaderboard.models import Audit, Submission
 from leaderboard.selectors import estimates
 from leaderboard.selectors.devices import runners_alive
 from leaderboard.selectors.viewers import Viewer, visible_to
+from runners.contract.vocabulary import Mode
 from runners.models import Evaluation, EvaluationStatus, ProfileTrace
 from runners.services.queue import CHECK_QUEUE
 
@@ -23,6 +24,7 @@ class QueuePlace:
 
     position: int  # 1 = next
     wait_seconds: float | None  # expected, from runs like those before it; None while no runner is alive
+    audit_seconds: float = 0.0  # of these, for audits that runs before it may bring, and that overtake it
 
 
 def get_visible(submission_id: UUID | str, viewer: Viewer) -> Submission:
@@ -74,7 +76,7 @@ def _with_audit(submissions: QuerySet[Submission]) -> QuerySet[Submission]:
 
 
 def queue_place(evaluation: Evaluation) -> QueuePlace | None:
-    """None once it left the queue. Three queries."""
+    """None once it left the queue. Four queries at most."""
     if evaluation.status != EvaluationStatus.QUEUED:
         return None
     ahead = (
@@ -90,11 +92,11 @@ def queue_place(evaluation: Evaluation) -> QueuePlace | None:
             )
         )
         .order_by()
-        .values("status", "mode")
+        .values("status", "mode", "lane")
         .annotate(number=Count("pk"))
     )
     usual = estimates.usual_seconds([evaluation.queue])
-    position, work = 1, 0.0
+    position, work, ranked = 1, 0.0, 0
     for row in ahead:
         seconds = row["number"] * usual[evaluation.queue, row["mode"]]
         if row["status"] == EvaluationStatus.QUEUED:
@@ -102,6 +104,12 @@ def queue_place(evaluation: Evaluation) -> QueuePlace | None:
             work += seconds
         else:
             work += seconds / 2  # on average half of a running one is still to come
+        ranked += row["number"] * estimates.brings_audit(row["mode"], row["lane"])
+    audits = ranked * usual[evaluation.queue, Mode.RANKED]
+    if ranked:
+        audits *= estimates.audit_rates([evaluation.queue])[evaluation.queue]
     serves = None if evaluation.queue == CHECK_QUEUE else evaluation.device_id  # checks have no device
     servers = runners_alive().get(serves, 0)
-    return QueuePlace(position, work / servers if servers else None)
+    if not servers:
+        return QueuePlace(position, None)
+    return QueuePlace(position, (work + audits) / servers, audits / servers)

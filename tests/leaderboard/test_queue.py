@@ -12,7 +12,7 @@ from leaderboard.models import Submission, TaskVersion
 from leaderboard.selectors.devices import device_statuses
 from leaderboard.selectors.submissions import QueuePlace, queue_place
 from leaderboard.services import baselines
-from runners.models import Device, Evaluation, Runner
+from runners.models import Device, Evaluation, Lane, Runner
 from runners.services import devices, evaluations
 
 Submit = Callable[..., Submission]
@@ -48,12 +48,46 @@ def test_waits_follow_recent_runs_and_are_shared_by_runners(
     )
     submit(owner)
     last = submit(owner)
-    assert place(last) == QueuePlace(2, pytest.approx(10))
+    # The one before it takes 10 s, and of two such one is audited: see estimates.audit_rates.
+    assert place(last) == QueuePlace(2, pytest.approx(15), pytest.approx(5))
     Runner.objects.create(device=runner.device, host="there", pid=2, tier="T2", heartbeat_at=now)
-    assert place(last) == QueuePlace(2, pytest.approx(5))
+    assert place(last) == QueuePlace(2, pytest.approx(7.5), pytest.approx(2.5))
     evaluation = Evaluation.objects.get(pk=last.evaluation_id)
-    with django_assert_num_queries(3):
+    with django_assert_num_queries(4):
         queue_place(evaluation)
+
+
+def test_audits_that_overtake_are_counted_before_and_after_they_are_queued(
+    submit: Submit, owner: User, runner: Runner
+) -> None:
+    """A run that waits as the next one is overtaken by the audit of the one that runs."""
+    done = [submit(owner) for _ in range(4)]
+    now = timezone.now()
+    for submission in done:
+        Evaluation.objects.filter(pk=submission.evaluation_id).update(
+            status="finished", verdict="passed", started_at=now - timedelta(seconds=10), finished_at=now
+        )
+    # Of three entered runs one was audited: (1 + 1) / (3 + 1).
+    Evaluation.objects.filter(pk=done[0].evaluation_id).update(lane=Lane.AUDIT)
+    running, waiting = submit(owner), submit(owner)
+    evaluations.claim_next(queue=runner.device.slug, runner=runner)
+    assert place(waiting) == QueuePlace(1, pytest.approx(10), pytest.approx(5))
+    # It ended, and its audit stands in the queue.
+    Evaluation.objects.filter(pk=running.evaluation_id).update(
+        status="queued", lane=Lane.AUDIT, runner=None, lease_expires_at=None
+    )
+    assert place(waiting) == QueuePlace(2, pytest.approx(10), 0)
+    evaluations.claim_next(queue=runner.device.slug, runner=runner)
+    assert place(waiting) == QueuePlace(1, pytest.approx(5), 0)
+
+
+@pytest.mark.parametrize("mode", ["test", "benchmark", "profile"])
+def test_runs_that_rank_nowhere_bring_no_audit(
+    submit: Submit, owner: User, runner: Runner, mode: str
+) -> None:
+    submit(owner, mode=mode)
+    found = place(submit(owner))
+    assert (found.position, found.audit_seconds) == (2, 0)
 
 
 def test_what_has_started_has_no_place(submit: Submit, owner: User, runner: Runner) -> None:

@@ -273,3 +273,15 @@ def test_pages_ask_a_fixed_number_of_questions(
     ):
         with django_assert_max_num_queries(most):
             assert client.get(path).status_code == 200
+
+
+def test_a_waiting_run_tells_the_wait_for_audits_that_may_overtake_it(
+    client: Client, submit: Callable[..., Submission], owner: User, runner: Runner
+) -> None:
+    client.force_login(owner)
+    first, second = submit(owner), submit(owner)
+    said = "for audits that may go first"
+    assert said not in client.get(f"/submissions/{first.pk}/").content.decode()
+    html = client.get(f"/submissions/{second.pk}/").content.decode()
+    assert 'place <span class="number">2</span>' in html
+    assert said in html
