@@ -42,6 +42,7 @@ class SubmissionList(ListAPIView[Submission]):
     @extend_schema(
         operation_id="submissions_list",
         parameters=[OpenApiParameter(name, str, description="Only equal ones.") for name in _FILTERS],
+        responses={200: shapes.SubmissionOut(many=True), 400: Error, 401: Error, 403: Error},
     )
     def get(self, request: Request) -> Response:
         """Your own submissions, newest first."""

@@ -33,6 +33,31 @@ def test_lists_come_in_pages_by_cursor(as_owner: APIClient, owner: User, submit:
     assert seen == made[::-1]
 
 
+def test_pages_lead_back_as_well(as_owner: APIClient, owner: User, submit: Submit) -> None:
+    for _ in range(3):
+        submit(owner, mode="check")
+    first = as_owner.get("/api/v1/submissions/?limit=1").json()
+    second = as_owner.get(first["next"]).json()
+    back = as_owner.get(second["previous"])
+    assert (back.status_code, back.json()["results"]) == (200, first["results"])
+
+
+@pytest.mark.parametrize("limit", ["-1", "0", "201", "9" * 5000, "two", "\uff12", "1_0", "2.0", " 2", ""])
+def test_a_limit_that_is_none_is_refused(as_owner: APIClient, limit: str) -> None:
+    for address in ("/api/v1/submissions/", "/api/v1/searches/"):
+        refused = as_owner.get(address, {"limit": limit})
+        assert (refused.status_code, refused.json()["error"]) == (
+            400,
+            {
+                "code": "invalid",
+                "message": "limit: must be a whole number from 1 to 200",
+                "line": None,
+                "field": "limit",
+            },
+        )
+        assert as_owner.get(address, {"limit": "200"}).status_code == 200
+
+
 @pytest.mark.parametrize("position", ["x", "\0", "0001-01-01T00:00+23:59", "2026-01-01T00:00", "2026-13-01"])
 def test_a_cursor_of_ones_own_making_is_refused(as_owner: APIClient, position: str) -> None:
     made = base64.b64encode(urlencode({"p": position}).encode()).decode()
@@ -40,6 +65,17 @@ def test_a_cursor_of_ones_own_making_is_refused(as_owner: APIClient, position: s
         response = as_owner.get("/api/v1/submissions/", {"cursor": cursor})
         error = response.json()["error"]
         assert (response.status_code, error["code"], error["field"]) == (400, "invalid", "cursor")
+
+
+@pytest.mark.parametrize("inside", ["o=5000", "o=01", "o=0", "r=7", "r=0", "x=1", "o=1&x=1", "o=\uff11"])
+def test_a_cursor_is_read_as_a_whole(as_owner: APIClient, inside: str) -> None:
+    made = base64.b64encode(inside.encode()).decode()
+    given = base64.b64encode(b"o=1").decode()
+    assert as_owner.get("/api/v1/submissions/", {"cursor": given}).status_code == 200
+    for cursor in (made, f"{given}!", f" {given}", "!!!!", "\uff4f", ""):
+        response = as_owner.get("/api/v1/submissions/", {"cursor": cursor})
+        message = "cursor: is not one that a list gave; start without it"
+        assert (response.status_code, response.json()["error"]["message"]) == (400, message), cursor
 
 
 def test_lists_can_be_narrowed(as_owner: APIClient, owner: User, submit: Submit, finish: Finish) -> None:

@@ -177,5 +177,13 @@ def test_bad_cursors_and_numbers(start: Start, owner: User) -> None:
             refused = api.get(f"{address}{place}/", {name: cursor})
             assert refused.status_code == 400
             assert refused.json()["error"]["message"] == f"{name}: must be a whole number, not below 0"
+    for place, name, takes in (
+        ("events", "after", "since"),
+        ("events", "limit", "since"),
+        ("candidates", "sinse", "since and after"),
+    ):
+        refused = api.get(f"{address}{place}/", {name: "1"})
+        message = f"{name}: is no parameter here; this list takes {takes}"
+        assert (refused.status_code, refused.json()["error"]["message"]) == (400, message)
     assert api.get(f"{address}candidates/7/").status_code == 404
     assert api.get(f"{address}candidates/{'9' * 30}/").status_code == 404

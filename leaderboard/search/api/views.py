@@ -52,6 +52,7 @@ class SearchList(ListAPIView[SearchRun]):
     @extend_schema(
         operation_id="searches_list",
         parameters=[OpenApiParameter(name, str, description="Only equal ones.") for name in _FILTERS],
+        responses={200: shapes.SearchOut(many=True), 400: Error},
     )
     def get(self, request: Request) -> Response:
         """Public searches and your own, newest first."""
@@ -110,11 +111,12 @@ class SearchEvents(ApiView):
     @extend_schema(
         operation_id="search_events",
         parameters=[_SINCE],
-        responses={200: shapes.EventOut(many=True), 404: Error},
+        responses={200: shapes.EventOut(many=True), 400: Error, 404: Error},
     )
     def get(self, request: Request, run_id: UUID) -> Response:
         """The event log, oldest first, 500 at most; ask again with the last one's number until none comes."""
         run = selectors.get_visible(run_id, request.user)
+        _only(request, _SINCE)
         events = selectors.events_since(run, _since(request))
         give_back()
         shape = shapes.EventOut()  # one for all: making a serializer takes longer than what it does
@@ -125,7 +127,7 @@ class SearchCandidates(ApiView):
     @extend_schema(
         operation_id="search_candidates",
         parameters=[_SINCE, _AFTER],
-        responses={200: shapes.CandidateOut(many=True), 404: Error},
+        responses={200: shapes.CandidateOut(many=True), 400: Error, 404: Error},
     )
     def get(self, request: Request, run_id: UUID) -> Response:
         """Candidates in the order of their changes, without sources, 500 at most.
@@ -134,6 +136,7 @@ class SearchCandidates(ApiView):
         more than an answer holds.
         """
         run = selectors.get_visible(run_id, request.user)
+        _only(request, _SINCE, _AFTER)
         rows = selectors.candidates_since(run, _since(request), _whole(request, "after"))
         give_back()
         shape = shapes.CandidateOut()
@@ -258,6 +261,14 @@ def _limits(values: dict[str, Any]) -> Limits:
         values["tokens"],
         values["money"],
     )
+
+
+def _only(request: Request, *known: OpenApiParameter) -> None:
+    """Refuse any other parameter: a cursor by another name would get the first rows again and again."""
+    names = [parameter.name for parameter in known]
+    for name in request.query_params:
+        if name not in names:
+            raise ValidationError({name: f"is no parameter here; this list takes {' and '.join(names)}"})
 
 
 def _since(request: Request) -> int:
