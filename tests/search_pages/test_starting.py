@@ -7,9 +7,14 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
+from pytest_django import DjangoAssertNumQueries
 
+from leaderboard.catalog.loader import CATALOG, load
 from leaderboard.models import TaskVersion
 from leaderboard.search.models import SearchRun
+from leaderboard.selectors import specs
+from leaderboard.services import tasks
+from runners.contract.vocabulary import NO_COMPILER
 from runners.models import Device, Runner
 from tests.pages.test_pages import assert_clean
 from tests.search_pages.conftest import Start
@@ -18,6 +23,12 @@ GOOD = {
     "task": "softmax", "device": "cpu-test", "generator": "template", "language": "cpp", "policy": "none",
     "measurements": "8", "device_seconds": "900.5", "minutes": "30", "seed": "7", "is_public": "on",
 }  # fmt: skip
+
+
+@pytest.fixture
+def no_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"):
+        monkeypatch.delenv(name, raising=False)
 
 
 @pytest.fixture
@@ -126,3 +137,54 @@ def test_one_limit_alone_can_be_raised(start: Start, owner: User, client_of: Cal
     run.refresh_from_db()
     assert (run.measurements_limit, run.device_seconds_limit, run.wall_seconds_limit) == before
     assert run.money_limit == 0.25
+
+
+def chosen_task(client: Client, query: str = "") -> tuple[str, str]:
+    """The slug that the form has chosen, and the sentence about tasks that it could not search."""
+    html = client.get(f"/searches/new/{query}").content.decode()
+    assert_clean(html)
+    slugs = re.findall(r'<option value="([^"]*)" selected', html)
+    assert len(slugs) == 1
+    return slugs[0], html.partition('id="unusable-tasks">')[2].partition("</p>")[0]
+
+
+def test_a_task_that_can_be_searched_here_is_chosen_first(
+    owners_client: Client, no_model: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tasks.load_task(source=load(CATALOG / "histogram"))  # has no template, and its title comes first
+    slug, why = chosen_task(owners_client)
+    assert slug == "softmax"
+    assert "Not on a test CPU: <strong>Histogram" in why
+    assert "has no template that runs on a test CPU. This site has no access to a language model" in why
+    assert "softmax" not in why
+    # Who asks for the other one gets it, and may not start.
+    assert chosen_task(owners_client, "?task=histogram")[0] == "histogram"
+    assert 'id="start" disabled' in owners_client.get("/searches/new/?task=histogram").content.decode()
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "a-secret-key")
+    assert chosen_task(owners_client) == ("histogram", "")
+
+
+def test_a_device_on_which_the_task_can_be_searched_is_chosen_first(
+    owners_client: Client, no_model: None, device: Device
+) -> None:
+    """The one whose compiler is missing comes first by its name."""
+    Device.objects.filter(pk=device.pk).update(name="a CPU", facts={"compiler": NO_COMPILER})
+    bare = Device.objects.get(pk=device.pk)
+    able = Device.objects.create(slug="cpu-other", kind="cpu", name="b CPU", facts={"cores": 2})
+    html = owners_client.get("/searches/new/").content.decode()
+    assert f'name="device" value="{able.slug}"' in html
+    html = owners_client.get(f"/searches/new/?device={bare.slug}").content.decode()
+    assert "which a CPU lacks at present" in html
+
+
+def test_the_form_asks_a_fixed_number_of_questions(
+    owners_client: Client, no_model: None, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    """However many tasks there are, read before or not."""
+    for name in ("histogram", "scan", "sum"):
+        tasks.load_task(source=load(CATALOG / name))
+    specs._kept.clear()
+    # Four are for who asks and the state of the site; the tasks' contracts are read once, all together.
+    for most in (16, 15):
+        with django_assert_max_num_queries(most):
+            owners_client.get("/searches/new/")

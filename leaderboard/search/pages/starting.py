@@ -58,8 +58,7 @@ class Draft:
 def new(request: HttpRequest) -> HttpResponse:
     if request.method == "POST":
         return _take(request)
-    version = _version(request.GET.get("task", ""))
-    options = start_options(person(request), version, request.GET.get("device", ""))
+    options = _options(request, request.GET)
     enabled = [choice.value for choice in options.generators if choice.enabled]
     generator = enabled[0] if enabled else "template"
     return _page(request, options, Draft(generator=generator, device_seconds=_affordable(options)))
@@ -99,8 +98,7 @@ def _take(request: HttpRequest) -> HttpResponse:
             verifiers=draft.verifiers if asks else "",
         )
     except Refusal as refusal:
-        options = start_options(user, _version(form.get("task", "")), form.get("device", ""))
-        return _page(request, options, draft, refusal)
+        return _page(request, _options(request, form), draft, refusal)
     return redirect("search", run.pk)
 
 
@@ -125,14 +123,12 @@ def _page(
     return render(request, "leaderboard/search/new.html", context, status=422 if refusal else 200)
 
 
-def _version(slug: str) -> TaskVersion:
-    """The current version of a task, or of the first one that is open. Raises Http404."""
-    if not slug:
-        first = Task.objects.filter(versions__is_current=True, is_open=True).order_by("title").first()
-        if first is None:
-            raise Http404("No task is loaded yet.")
-        return tasks.current_version(first)
+def _options(request: HttpRequest, chosen: QueryDict) -> StartOptions:
+    """Of the task that is asked for, or of the first one that can be searched. Raises Http404."""
+    slug = chosen.get("task", "")
     try:
-        return tasks.current_version(tasks.get_task(storable(slug)))
+        version = tasks.current_version(tasks.get_task(storable(slug))) if slug else None
+        return start_options(person(request), version, chosen.get("device", ""))
     except (Task.DoesNotExist, TaskVersion.DoesNotExist):
-        raise Http404(f"There is no task {slug[:80]!r}.") from None
+        missing = f"There is no task {slug[:80]!r}." if slug else "No task is loaded yet."
+        raise Http404(missing) from None

@@ -1,12 +1,13 @@
 """What can be chosen for a new search, and why some of it can't."""
 
 import os
+from collections import defaultdict
 from dataclasses import dataclass
 
 from django.contrib.auth.models import User
 
 from leaderboard.catalog.loader import CatalogError
-from leaderboard.models import Task, TaskVersion
+from leaderboard.models import TaskVersion
 from leaderboard.search.generators.template import KEYS, Template, load_templates
 from leaderboard.search.llm.pens import pen_for
 from leaderboard.search.selectors.quotas import Quota, quota_of
@@ -14,8 +15,8 @@ from leaderboard.selectors import estimates
 from leaderboard.selectors.budgets import Budget, budget_of
 from leaderboard.selectors.devices import DeviceStatus, device_statuses
 from leaderboard.selectors.options import LANGUAGE_LABELS, Choice, device_refusal
-from leaderboard.selectors.specs import spec_of
-from runners.contract.vocabulary import LANGUAGES_OF, DeviceKind, Mode, lacks_compiler
+from leaderboard.selectors.specs import keep_specs, spec_of
+from runners.contract.vocabulary import COMPILERS, LANGUAGES_OF, DeviceKind, Mode, lacks_compiler
 from runners.models import Device
 from surrogate.llm.config import Config
 
@@ -24,7 +25,7 @@ from surrogate.llm.config import Config
 class StartOptions:
     """For one task version, and one device where there is one that fits."""
 
-    tasks: list[Task]
+    tasks: list[Choice]  # open ones; whether the device can search them, and why not
     version: TaskVersion
     devices: list[tuple[Choice, DeviceStatus]]
     device: Device | None
@@ -38,12 +39,27 @@ class StartOptions:
     def can_start(self) -> bool:
         return self.device is not None and any(choice.enabled for choice in self.generators)
 
+    @property
+    def unusable_tasks(self) -> dict[str, list[str]]:
+        """Titles of the tasks that can't be searched on the device, by the reason."""
+        found = defaultdict(list)
+        for choice in self.tasks:
+            if not choice.enabled:
+                found[choice.reason].append(choice.label)
+        return dict(found)
 
-def start_options(user: User | None, version: TaskVersion, device_slug: str = "") -> StartOptions:
-    """Eleven queries at most."""
+
+def start_options(user: User | None, version: TaskVersion | None, device_slug: str = "") -> StartOptions:
+    """Without ``version`` the first task that can be searched on the device, or else on any.
+
+    Raises TaskVersion.DoesNotExist where no task is open. Thirteen queries at most.
+    """
+    statuses, offers = device_statuses(), _open_versions()
+    if version is None:
+        version = _first_version(statuses, offers, device_slug)
     spec = spec_of(version)
     choices = []
-    for status in device_statuses():
+    for status in statuses:
         refusal = device_refusal(status.device, spec)
         reason = refusal[1] if refusal else ""
         if not reason and status.is_measuring:
@@ -51,15 +67,13 @@ def start_options(user: User | None, version: TaskVersion, device_slug: str = ""
         elif not reason and not status.online:
             reason = "No runner is online; the search waits until one is."
         choices.append((Choice(status.device.slug, status.device.name, refusal is None, reason), status))
-    usable = [status.device for choice, status in choices if choice.enabled]
-    chosen = [device for device in usable if device.slug == device_slug]
-    device = next(iter(chosen or usable), None)
+    device = _first_device(statuses, version, device_slug)
     templates = _templates(version, device)
     pens = _pens(version, device)
-    generators = _generators(device, templates, pens)
+    generators = _generators(version, device)
     enabled = {choice.value for choice in generators if choice.enabled}
     return StartOptions(
-        tasks=list(Task.objects.filter(versions__is_current=True, is_open=True).order_by("title")),
+        tasks=[_task_choice(offer, device) for offer in offers],
         version=version,
         devices=choices,
         device=device,
@@ -84,14 +98,68 @@ def key_label(key: str) -> str:
     return f"{label}, Triton" if key == "python-cuda" else label
 
 
+def _open_versions() -> list[TaskVersion]:
+    """The current version of every open task, by title. Two queries at most."""
+    current = TaskVersion.objects.filter(is_current=True, task__is_open=True).select_related("task")
+    found = list(current.defer("statement").order_by("task__title"))
+    keep_specs(version.spec_id for version in found)
+    return found
+
+
+def _fitting(statuses: list[DeviceStatus], version: TaskVersion) -> list[Device]:
+    """Devices that take the task, those first on which somebody would find it measured now."""
+    spec = spec_of(version)
+    ordered = sorted(statuses, key=lambda status: not status.online)
+    return [status.device for status in ordered if device_refusal(status.device, spec) is None]
+
+
+def _first_device(statuses: list[DeviceStatus], version: TaskVersion, slug: str) -> Device | None:
+    """The one that is asked for where it takes the task, or else the first one that can search it."""
+    fitting = _fitting(statuses, version)
+    asked = [device for device in fitting if device.slug == slug]
+    able = [device for device in fitting if _can_search(version, device)]
+    return next(iter(asked or able or fitting), None)
+
+
+def _first_version(statuses: list[DeviceStatus], offers: list[TaskVersion], slug: str) -> TaskVersion:
+    """Raises TaskVersion.DoesNotExist where there is none."""
+    for wanted in [slug, ""] if slug else [""]:
+        for version in offers:
+            fitting = [device for device in _fitting(statuses, version) if wanted in ("", device.slug)]
+            if any(_can_search(version, device) for device in fitting):
+                return version
+    if not offers:
+        raise TaskVersion.DoesNotExist("no task is open")
+    return offers[0]
+
+
+def _can_search(version: TaskVersion, device: Device) -> bool:
+    return any(choice.enabled for choice in _generators(version, device))
+
+
+def _task_choice(version: TaskVersion, device: Device | None) -> Choice:
+    task, reason = version.task, ""
+    if device is not None:
+        refusal = device_refusal(device, spec_of(version))
+        generators = _generators(version, device)
+        if refusal and refusal[0] == "device_unknown":
+            reason = f"No cases for {device.kind.upper()} devices."
+        elif not any(choice.enabled for choice in generators):
+            reason = " ".join(choice.reason for choice in generators)
+    return Choice(task.slug, task.title, not reason, reason)
+
+
+def _declared(version: TaskVersion) -> list[Template]:
+    try:
+        return list(load_templates(version.task.slug).values())
+    except CatalogError:
+        return []
+
+
 def _templates(version: TaskVersion, device: Device | None) -> list[Template]:
     if device is None:
         return []
-    try:
-        found = load_templates(version.task.slug)
-    except CatalogError:
-        return []
-    return [template for template in found.values() if _runs_on(device, template.key)]
+    return [template for template in _declared(version) if _runs_on(device, template.key)]
 
 
 def _pens(version: TaskVersion, device: Device | None) -> list[str]:
@@ -107,21 +175,30 @@ def _runs_on(device: Device, key: str) -> bool:
     return kind in kinds and language in LANGUAGES_OF[kind] and not lacks_compiler(language, device.facts)
 
 
-def _generators(device: Device | None, templates: list[Template], pens: list[str]) -> list[Choice]:
+def _generators(version: TaskVersion, device: Device | None) -> list[Choice]:
     template = llm = ""
     if device is None:
         template = llm = "No device of this task is open."
     else:
-        if not templates:
-            template = f"The task has no template that runs on {device.name}."
+        if not _templates(version, device):
+            template = _why_no_template(version, device)
         if not Config.from_environment(os.environ).has_key:
             llm = "This site has no access to a language model: no API key is set."
-        elif not pens:
+        elif not _pens(version, device):
             llm = f"No language of the task can be compiled on {device.name} at present."
     return [
         Choice("template", "Template", not template, template),
         Choice("llm", "Language model", not llm, llm),
     ]
+
+
+def _why_no_template(version: TaskVersion, device: Device) -> str:
+    """That there is none, or the compiler without which those there are can't be used."""
+    for template in _declared(version):
+        language, kinds = KEYS[template.key]
+        if DeviceKind(device.kind) in kinds and lacks_compiler(language, device.facts):
+            return f"The task’s template needs {COMPILERS[language]}, which {device.name} lacks at present."
+    return f"The task has no template that runs on {device.name}."
 
 
 def _languages(templates: list[Template], pens: list[str]) -> list[Choice]:
