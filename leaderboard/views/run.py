@@ -28,7 +28,6 @@ STAGE_LABELS = {
     Stage.VERIFY: "Verify",
     Stage.TIME: "Time",
     Stage.PROFILE: "Profile",
-    Stage.AUDIT: "Audit",
 }
 STATUS_LABELS = {
     "waiting": "waiting",

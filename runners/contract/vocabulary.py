@@ -60,7 +60,6 @@ class Stage(StrEnum):
     VERIFY = "verify"
     TIME = "time"
     PROFILE = "profile"
-    AUDIT = "audit"
 
 
 #: The stages of each mode, in order.

@@ -186,10 +186,6 @@ class Migration(migrations.Migration):
                                 runners.contract.vocabulary.Stage["PROFILE"],
                                 runners.contract.vocabulary.Stage["PROFILE"],
                             ),
-                            (
-                                runners.contract.vocabulary.Stage["AUDIT"],
-                                runners.contract.vocabulary.Stage["AUDIT"],
-                            ),
                         ],
                         default="",
                         max_length=16,

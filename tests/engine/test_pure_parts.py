@@ -11,7 +11,7 @@ from runners.backends.cpp.tokens import mentions_function
 from runners.backends.registry import BACKENDS
 from runners.contract.limits import MAX_SOURCE_BYTES
 from runners.contract.spec import FILLS, TensorSpec, Tolerance
-from runners.contract.vocabulary import CaseRole, DeviceKind, Language
+from runners.contract.vocabulary import STAGES_OF, CaseRole, DeviceKind, Language, Stage
 from runners.supervisor import inputs
 from runners.supervisor.compare import compare, roughly_equal, sentence
 from runners.supervisor.hidden import hidden_cases
@@ -60,6 +60,10 @@ def test_worst_element_is_found_across_chunks_and_axes() -> None:
     error = compare("y", got, torch.zeros(3, 70_000, dtype=torch.float64), TOLERANCE)
     assert (error["mismatches"], error["worst_index"], error["max_abs_error"]) == (2, [1, 3], 7.0)
     assert sentence(error) == "output y: 2 of 210000 elements differ; worst at [1, 3]: got 7.0, want 0.0"
+
+
+def test_every_stage_belongs_to_a_mode() -> None:
+    assert set(Stage) == {stage for stages in STAGES_OF.values() for stage in stages}
 
 
 def test_whole_numbers_must_be_equal() -> None:
