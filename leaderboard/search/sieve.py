@@ -85,7 +85,7 @@ class Sieved:
             )
         if not np.isfinite(self.gains[place]):
             return "Nothing has passed yet that it would have to beat."
-        beats = f"beats the incumbent with probability {self.p_better[place]:.1%}"
+        beats = f"beats the best kernel so far with probability {self.p_better[place]:.1%}"
         works = float(self.view.p_works[place])
         doubt = f", as it works with probability {works:.0%}" if works < _DOUBTFUL else ""
         if self.actions[place] == Action.AUDIT:

@@ -135,5 +135,8 @@ def action_meanings() -> list[tuple[str, str]]:
 
 @register.filter
 def best_so_far(reason: str) -> str:
-    """A stored sentence without the word of the literature for the best kernel measured so far."""
-    return reason.replace("the incumbent", "the best so far")
+    """A sentence without the word of the literature for the best kernel measured so far.
+
+    The surrogate's sentences have it, and what searches stored before theirs were in plain words.
+    """
+    return reason.replace("the incumbent", "the best kernel so far")

@@ -99,7 +99,7 @@ def test_what_will_hardly_work_is_skipped_like_what_is_surely_slow() -> None:
     assert [item.action for item in decisions] == [Action.SKIP, Action.DEFER, Action.MEASURE]
     assert [item.p_better for item in decisions] == pytest.approx([0.01, 0.3, 0.99], abs=1e-6)
     assert decisions[0].reason == (
-        "It beats the incumbent with probability 1.0% only, as it works with probability 1%."
+        "It beats the best kernel so far with probability 1.0% only, as it works with probability 1%."
     )
     assert "works" not in decisions[2].reason
     audited = sieve(some, 0.0, 1, PLAN, [True, False, False], BAR)

@@ -40,7 +40,7 @@ def test_it_says_in_words_that_the_rest_was_not_measured_and_why(
     assert "<strong>Not measured</strong>: the measurements were used up first." in one
     assert "Decided by its last forecast: defer" in one
     assert "Decided before it was measured" not in one
-    assert "it beats the best so far with probability 9 %" in one
+    assert "it beats the best kernel so far with probability 9 %" in one
 
 
 def test_measured_ones_stand_first_and_the_rest_is_folded_away(
@@ -80,4 +80,4 @@ def test_every_end_says_why_the_rest_was_not_measured(reason: StopReason) -> Non
 
 def test_every_word_of_the_policy_is_explained() -> None:
     assert all(action_meaning(action) for action in Action)
-    assert best_so_far("It beats the incumbent.") == "It beats the best so far."
+    assert best_so_far("It beats the incumbent.") == "It beats the best kernel so far."
