@@ -9,6 +9,7 @@ from typing import Any
 from django.conf import settings
 
 from leaderboard.catalog.loader import CATALOG, CatalogError, CatalogTask, Fixture, load, load_all
+from leaderboard.selectors.options import LANGUAGE_LABELS
 from leaderboard.services.errors import Refusal
 from leaderboard.services.sources import check_entry_point, read_language, read_source
 from runners.calibrate import remembered_ceilings
@@ -133,9 +134,11 @@ def run_source(
     if kind not in task.spec.device_kinds:
         raise Refusal("device_unknown", f"The task {task.slug} has no cases for {kind.upper()} devices.")
     if chosen not in task.spec.languages:
-        raise Refusal("language_not_in_task", f"The task {task.slug} does not take {chosen}.")
+        raise Refusal(
+            "language_not_in_task", f"The task {task.slug} does not take {LANGUAGE_LABELS[chosen]}."
+        )
     if chosen not in LANGUAGES_OF[kind]:
-        raise Refusal("language_not_on_device", f"{device.name} does not run {chosen}.")
+        raise Refusal("language_not_on_device", f"{device.name} does not run {LANGUAGE_LABELS[chosen]}.")
     check_entry_point(text, chosen, task.spec)
     measured = ceilings() if ceilings else {}
     job = Job(

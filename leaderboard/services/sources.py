@@ -5,6 +5,7 @@ import re
 from itertools import islice
 from pathlib import PurePosixPath
 
+from leaderboard.selectors.options import LANGUAGE_LABELS
 from leaderboard.services.errors import Refusal
 from runners.backends.cpp.tokens import mentions_function
 from runners.contract.entry_point import ENTRY_POINT, declaration, python_signature
@@ -69,7 +70,8 @@ def read_language(language: str, filename: str) -> Language:
     if suffix and told != chosen:
         expected = " or ".join(SUFFIXES[chosen])
         raise Refusal(
-            "language_mismatch", f"The file ends in {suffix}, but a {chosen} source ends in {expected}."
+            "language_mismatch",
+            f"The file ends in {suffix}, but a {LANGUAGE_LABELS[chosen]} source ends in {expected}.",
         )
     return chosen
 

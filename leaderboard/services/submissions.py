@@ -1,5 +1,7 @@
 """Entering, cancelling and showing submissions."""
 
+from collections.abc import Sequence
+
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
@@ -9,8 +11,9 @@ from leaderboard.models import Submission, TaskVersion
 from leaderboard.selectors import estimates
 from leaderboard.selectors.budgets import budget_of
 from leaderboard.selectors.devices import sandbox_of, tier_refusal
-from leaderboard.selectors.options import device_refusal
+from leaderboard.selectors.options import LANGUAGE_LABELS, device_refusal
 from leaderboard.selectors.specs import spec_of
+from leaderboard.selectors.viewers import may_manage
 from leaderboard.services import baselines, budgets, forecasts, site_mode, sources
 from leaderboard.services.errors import Refusal
 from leaderboard.services.submission_limits import check_queued, check_rate, check_runs_today, require_room
@@ -59,13 +62,13 @@ def submit(
 
 def cancel(*, user: User, submission: Submission) -> bool:
     """Ask for the evaluation to stop; False when it has ended already. Raises PermissionDenied."""
-    _require_owner(user, submission)
+    _require_manager(user, submission)
     return evaluations.request_cancel(evaluation=submission.evaluation)
 
 
 def set_visibility(*, user: User, submission: Submission, is_public: bool) -> Submission:
     """Let others read the source and the run, or no longer. Raises PermissionDenied."""
-    _require_owner(user, submission)
+    _require_manager(user, submission)
     Submission.objects.filter(pk=submission.pk).update(is_public=is_public)
     submission.is_public = is_public
     transaction.on_commit(lambda: publish_visibility(submission))
@@ -147,17 +150,21 @@ def _open_device(device_slug: str, spec: TaskSpec) -> Device:
 
 
 def _check_language(language: Language, device: Device, spec: TaskSpec) -> None:
+    named = LANGUAGE_LABELS[language]
     if language not in spec.languages:
-        known = ", ".join(spec.languages)
-        raise Refusal("language_not_in_task", f"The task {spec.slug} takes {known}, not {language}.")
+        known = _named(spec.languages)
+        raise Refusal("language_not_in_task", f"The task {spec.slug} takes {known}, not {named}.")
     runs = LANGUAGES_OF[DeviceKind(device.kind)]
     if language not in runs:
-        known = ", ".join(runs)
-        raise Refusal("language_not_on_device", f"{device.name} runs {known}, not {language}.")
+        raise Refusal("language_not_on_device", f"{device.name} runs {_named(runs)}, not {named}.")
     if lacks_compiler(language, device.facts):
         raise Refusal("language_not_on_device", f"{device.name} has no {COMPILERS[language]} at present.")
 
 
-def _require_owner(user: User, submission: Submission) -> None:
-    if not user.is_active or not (user.is_staff or submission.user_id == user.pk):
-        raise PermissionDenied("Only the owner of a submission may change it.")
+def _named(languages: Sequence[Language]) -> str:
+    return ", ".join(LANGUAGE_LABELS[language] for language in languages)
+
+
+def _require_manager(user: User, submission: Submission) -> None:
+    if not may_manage(submission, user):
+        raise PermissionDenied("Only its owner and staff may change a submission.")

@@ -193,3 +193,8 @@ def test_refused_languages(language: str, filename: str, rule: str) -> None:
     with pytest.raises(Refusal) as caught:
         read_language(language, filename)
     assert caught.value.rule == rule
+
+
+def test_a_mismatch_names_the_language_as_pages_do() -> None:
+    with pytest.raises(Refusal, match=r"^The file ends in \.py, but a C\+\+ source ends in \.cpp or "):
+        read_language("cpp", "kernel.py")

@@ -99,11 +99,16 @@ def test_a_language_that_the_device_does_not_run(
     cases = task_document()["cases"]
     both = {"cpu": cases["cpu"], "cuda": cases["cpu"]}
     tasks.load_task(source=catalog_task("both", languages=["python", "cpp", "cuda"], cases=both))
-    assert (
-        refusal(submit, owner, task_slug="both", language="cuda", source=CPP).rule == "language_not_on_device"
-    )
-    found = refusal(submit, owner, task_slug="both", device_slug=gpu.slug, language="cpp", source=CPP)
-    assert found.rule == "language_not_on_device"
+    for place, language, sentence in (
+        (device, "cuda", "a test CPU runs Python, C++, not CUDA C++."),
+        (gpu, "cpp", f"{gpu.name} runs Python, CUDA C++, not C++."),
+    ):
+        found = refusal(
+            submit, owner, task_slug="both", device_slug=place.slug, language=language, source=CPP
+        )
+        assert (found.rule, found.message) == ("language_not_on_device", sentence)
+    found = refusal(submit, owner, language="cuda", source=CPP)
+    assert found.message == "The task double takes Python, C++, not CUDA C++."
 
 
 def test_closed_tasks_refuse(submit: Submit, owner: User, task: Task) -> None:
@@ -172,10 +177,13 @@ def test_owner_and_staff_cancel_and_outsiders_do_not(
     assert not submissions.cancel(user=staff, submission=submission)
 
 
-def test_visibility_is_the_owners(submit: Submit, owner: User, outsider: User) -> None:
+def test_visibility_is_for_owner_and_staff(submit: Submit, owner: User, outsider: User, staff: User) -> None:
     submission = submit(owner)
-    with pytest.raises(PermissionDenied):
-        submissions.set_visibility(user=outsider, submission=submission, is_public=True)
-    submissions.set_visibility(user=owner, submission=submission, is_public=True)
-    submission.refresh_from_db()
-    assert submission.is_public
+    locked = User.objects.create_user("locked-staff", is_staff=True, is_active=False)
+    for user in (outsider, locked):
+        with pytest.raises(PermissionDenied, match=r"^Only its owner and staff may change a submission\."):
+            submissions.set_visibility(user=user, submission=submission, is_public=True)
+    for user, is_public in ((owner, True), (staff, False)):
+        submissions.set_visibility(user=user, submission=submission, is_public=is_public)
+        submission.refresh_from_db()
+        assert submission.is_public == is_public

@@ -39,6 +39,15 @@ def test_what_cannot_be_searched_is_refused(
     assert not SearchRun.objects.exists()
 
 
+@pytest.mark.parametrize(("language", "named"), [("cuda", "CUDA C++"), ("python-cuda", "python-cuda")])
+def test_a_language_without_a_template_is_named_as_pages_do(
+    owner: User, version: TaskVersion, device: Device, language: str, named: str
+) -> None:
+    with pytest.raises(Refusal) as refused:
+        runs.start(user=owner, task_slug="softmax", device_slug=device.slug, language=language)
+    assert refused.value.message == f"{version.task.title} has no template for a test CPU in {named}."
+
+
 def test_a_form_for_no_task_is_not_found(client: Client, version: TaskVersion) -> None:
     assert client.get("/searches/new/?task=softmax").status_code == 200
     for name in ("no-such", "soft%00max"):

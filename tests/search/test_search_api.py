@@ -9,7 +9,7 @@ from django.core.cache import cache
 from rest_framework.test import APIClient
 
 from leaderboard.models import TaskVersion
-from leaderboard.search.models import SearchRun
+from leaderboard.search.models import SearchCandidate, SearchEvent, SearchRun
 from leaderboard.search.services.stepping import Stepper
 from leaderboard.services import tokens
 from runners.models import Device, Runner
@@ -85,6 +85,37 @@ def test_steering_a_search(start: Start, owner: User) -> None:
     assert api.post(f"{address}cancel/").json() == {"changed": True}
     over = api.post(f"{address}extend/", more, format="json")
     assert (over.status_code, over.json()["error"]["code"]) == (409, "run_over")
+
+
+def test_staff_may_steer_and_what_stays_says_who_did(
+    start: Start, owner: User, outsider: User, runner: Runner, device: Device
+) -> None:
+    staff = User.objects.create_user("staff", is_staff=True)
+    for user, who in ((owner, "its owner"), (staff, "staff")):
+        run = start()
+        address, api = f"/api/v1/searches/{run.pk}/", client(user)
+        assert api.patch(address, {"is_public": True}, format="json").json()["is_public"] is True
+        refused = client(outsider).patch(address, {"is_public": False}, format="json")
+        assert (refused.status_code, refused.json()["error"]["message"]) == (
+            403,
+            "Only its owner and staff may change a search.",
+        )
+        assert api.post(f"{address}pause/").json() == {"changed": True}
+        assert SearchRun.objects.get(pk=run.pk).stop_message == f"Paused by {who}."
+        assert api.post(f"{address}resume/").json() == {"changed": True}
+        stepper = Stepper(run)
+        while not run.candidates.filter(status=SearchCandidate.Status.WAITING).exists():
+            assert stepper.step()
+            measure_all(runner, device)
+        waiting = run.candidates.filter(status=SearchCandidate.Status.WAITING).first()
+        assert waiting is not None
+        assert api.post(f"{address}stop/", {"candidates": [waiting.number]}, format="json").json() == {
+            "stopped": 1
+        }
+        dropped = run.events.get(kind=SearchEvent.Kind.DROPPED)
+        assert dropped.document["reason"] == f"Stopped by {who}."
+        assert api.post(f"{address}cancel/").json() == {"changed": True}
+        assert SearchRun.objects.get(pk=run.pk).stop_message == f"Cancelled by {who}."
 
 
 def test_who_may_see_and_steer(start: Start, owner: User, outsider: User) -> None:

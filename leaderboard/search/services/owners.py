@@ -9,4 +9,11 @@ from leaderboard.search.models import SearchRun
 def require_owner(run: SearchRun, user: User | None) -> None:
     """Raises PermissionDenied. ``user`` None: the site itself, not a person."""
     if user is not None and not (user.is_active and (user.is_staff or run.user_id == user.pk)):
-        raise PermissionDenied("Only the owner of a search may change it.")
+        raise PermissionDenied("Only its owner and staff may change a search.")
+
+
+def by_whom(run: SearchRun, user: User | None) -> str:
+    """Who changed a run, for the sentence that stays with it."""
+    if user is None:
+        return "the site"
+    return "its owner" if run.user_id == user.pk else "staff"

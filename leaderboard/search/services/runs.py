@@ -1,4 +1,4 @@
-"""Starting a run, and what its owner may do to it."""
+"""Starting a run, and what its owner and staff may do to it."""
 
 from typing import Any
 
@@ -21,14 +21,14 @@ from leaderboard.search.services import profiles, promises, quotas
 from leaderboard.search.services.digests import device_digest, what_changed
 from leaderboard.search.services.limits import EXTENDED, Limits
 from leaderboard.search.services.log import add_event, lock
-from leaderboard.search.services.owners import require_owner
+from leaderboard.search.services.owners import by_whom, require_owner
 from leaderboard.search.text_outlook import TextOutlook
-from leaderboard.selectors.options import device_refusal
+from leaderboard.selectors.options import LANGUAGE_LABELS, device_refusal
 from leaderboard.selectors.specs import spec_of
 from leaderboard.services import baselines, site_mode
 from leaderboard.services.errors import Refusal
 from runners.contract.storable import is_storable
-from runners.contract.vocabulary import COMPILERS, DeviceKind, lacks_compiler
+from runners.contract.vocabulary import COMPILERS, DeviceKind, Language, lacks_compiler
 from runners.models import Device
 from runners.services import evaluations
 from surrogate.risk import Scope
@@ -74,7 +74,7 @@ def start(
     else:
         raise Refusal("generator_unknown", f"{generator!r} is no generator; there are template and llm.")
     if template is None:
-        wanted = f" in {language}" if language else ""
+        wanted = f" in {_label(language)}" if language else ""
         raise Refusal("no_template", f"{version.task.title} has no template for {device.name}{wanted}.")
     if lacks_compiler(template.language, device.facts):
         compiler = COMPILERS[template.language]
@@ -111,12 +111,13 @@ def start(
 
 
 @transaction.atomic
-def pause(*, run: SearchRun, user: User | None, message: str = "Paused by its owner.") -> bool:
+def pause(*, run: SearchRun, user: User | None, message: str = "") -> bool:
     """No new step is taken; what is being measured is finished. ``user`` None: a breaker, not a person."""
     require_owner(run, user)
     locked = lock(run.pk)
     if locked.status != RunStatus.RUNNING:
         return False
+    message = message or f"Paused by {by_whom(run, user)}."
     locked.wall_seconds_spent += _wall_since(locked)
     SearchRun.objects.filter(pk=run.pk, status=RunStatus.RUNNING).update(
         status=RunStatus.PAUSED,
@@ -192,7 +193,7 @@ def set_visibility(*, run: SearchRun, user: User, is_public: bool) -> None:
 def cancel(*, run: SearchRun, user: User) -> bool:
     """End a run and stop what it has under way. False when it had ended before."""
     require_owner(run, user)
-    if not finish(run=run, reason=StopReason.CANCELLED, message="Cancelled by its owner."):
+    if not finish(run=run, reason=StopReason.CANCELLED, message=f"Cancelled by {by_whom(run, user)}."):
         return False
     stop_measuring(run=run)
     return True
@@ -230,11 +231,12 @@ def stop_measuring(*, run: SearchRun) -> None:
 def stop_candidates(*, run: SearchRun, user: User, numbers: list[int]) -> int:
     """Never measure these candidates, or stop measuring them; how many were stopped."""
     require_owner(run, user)
+    reason = f"Stopped by {by_whom(run, user)}."
     with transaction.atomic():
         locked = lock(run.pk)
         waiting = list(locked.candidates.filter(number__in=numbers, status=SearchCandidate.Status.WAITING))
         for candidate in waiting:
-            document = {"digest": candidate.digest, "reason": "Stopped by the owner."}
+            document = {"digest": candidate.digest, "reason": reason}
             event = add_event(run=locked, kind=SearchEvent.Kind.DROPPED, document=document)
             candidate.status, candidate.seq = SearchCandidate.Status.DROPPED, event.seq
             candidate.save(update_fields=["status", "seq"])
@@ -258,6 +260,11 @@ def _standing_document(run: SearchRun, plan: Plan) -> dict[str, Any] | None:
     outlook = TextOutlook if run.generator == "llm" else GaussianOutlook
     scope = Scope(outlook.name, outlook.version, run.device.slug, run.version.task.slug)
     return standing_at(scope, plan.rules).to_document()
+
+
+def _label(language: str) -> str:
+    """A language as pages write it, or else the word that was asked for: templates have keys beside those."""
+    return LANGUAGE_LABELS[Language(language)] if language in list(Language) else language
 
 
 def _wall_since(run: SearchRun) -> float:
