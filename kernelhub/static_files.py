@@ -8,6 +8,12 @@ from whitenoise.responders import StaticFile
 
 #: One range; several at once are answered with the whole file, which is always allowed.
 _RANGE = re.compile(r"bytes=(?:(\d{1,15})-(\d{1,15})?|-(\d{1,15}))", re.ASCII | re.IGNORECASE)
+#: One coding with its weight.
+_CODING = re.compile(
+    r"([\w!#$%&'*+.^`|~-]+)(?:[ \t]*;[ \t]*q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?))?", re.ASCII | re.IGNORECASE
+)
+_AS_IT_IS = "identity"
+_LEAST = 0.0005  # below every weight that can be written but 0
 
 
 class StaticFilesMiddleware(WhiteNoiseMiddleware):  # type: ignore[misc]  # no types of its own
@@ -17,6 +23,11 @@ class StaticFilesMiddleware(WhiteNoiseMiddleware):  # type: ignore[misc]  # no t
     def serve(static_file: StaticFile, request: HttpRequest) -> HttpResponse:
         # Ranges are cut here: whitenoise takes "bytes=--5" and "bytes=5-3" for one, and "bytes=0-0" for none.
         asked = {name: value for name, value in request.META.items() if name != "HTTP_RANGE"}
+        # And codings are chosen here: whitenoise takes "gzip;q=0" for a wish.
+        asked["HTTP_ACCEPT_ENCODING"] = _coding(
+            asked.get("HTTP_ACCEPT_ENCODING", ""),
+            [dict(headers).get("Content-Encoding", _AS_IT_IS) for _, _, headers in static_file.alternatives],
+        )
         found = static_file.get_response(request.method, asked)
         content = b""
         if found.file is not None:
@@ -31,6 +42,24 @@ class StaticFilesMiddleware(WhiteNoiseMiddleware):  # type: ignore[misc]  # no t
         if found.status != 304:
             answer.headers.setdefault("Content-Length", "0")
         return answer
+
+
+def _coding(accepted: str, offered: list[str]) -> str:
+    """Which of the codings ``offered`` is liked best, of equal ones the first (RFC 9110, 12.5.3).
+
+    Where none is acceptable a file is sent as it is, which 12.4.1 allows.
+    """
+    read = (_CODING.fullmatch(item.strip(" \t")) for item in accepted.split(","))
+    weights = {
+        found[1].lower().removeprefix("x-"): float(found[2] or 1) for found in read if found is not None
+    }
+
+    def weight(coding: str) -> float:
+        # What is not named has the weight of "*"; without one only the file as it is will do, after the rest.
+        return weights.get(coding, weights.get("*", _LEAST if coding == _AS_IT_IS else 0.0))
+
+    best = max(offered, key=weight)
+    return best if weight(best) else _AS_IT_IS
 
 
 def _part(request: HttpRequest, size: int) -> range | None:

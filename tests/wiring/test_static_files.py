@@ -1,5 +1,6 @@
 """Static files are whole answers, so that an ASGI server has nothing to read bit by bit."""
 
+import gzip
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,11 +12,14 @@ from django.test import RequestFactory
 from kernelhub.static_files import StaticFilesMiddleware
 
 Ask = Callable[..., HttpResponseBase]
+SCRIPT = "run();" * 100
 
 
 @pytest.fixture
 def ask(settings: Any, tmp_path: Path) -> Ask:
     (tmp_path / "site.css").write_text("body { margin: 0 }")
+    (tmp_path / "site.js").write_text(SCRIPT)
+    (tmp_path / "site.js.gz").write_bytes(gzip.compress(SCRIPT.encode()))
     settings.STATIC_ROOT = tmp_path
     settings.WHITENOISE_USE_FINDERS = settings.WHITENOISE_AUTOREFRESH = False
 
@@ -87,6 +91,52 @@ def test_a_range_past_the_end_says_how_long_the_file_is(ask: Ask, asked: str) ->
     assert (refused.status_code, refused.content) == (416, b"")  # type: ignore[attr-defined]
     assert (refused["Content-Range"], refused["Content-Length"]) == ("bytes */18", "0")
     assert "Content-Type" not in refused
+
+
+@pytest.mark.parametrize(
+    ("accepted", "coding"),
+    [
+        ("gzip, deflate, br", "gzip"),
+        ("GZip", "gzip"),
+        ("x-gzip", "gzip"),
+        ("gzip;q=0.001", "gzip"),
+        ("br ; q=1.000, gzip ; q=0.5", "gzip"),
+        ("*", "gzip"),
+        ("identity;q=0, *", "gzip"),
+        ("identity;q=0, gzip;q=0.1", "gzip"),
+        ("*;q=0, gzip", "gzip"),
+        ("gzip;q=0", ""),
+        ("gzip ; q=0.000", ""),
+        ("x-gzip;q=0", ""),
+        ("*, gzip;q=0", ""),
+        ("*;q=0", ""),  # nothing is acceptable: as it is
+        ("identity;q=0", ""),
+        ("identity;q=0, gzip;q=0", ""),
+        ("identity, gzip;q=0.5", ""),
+        ("deflate, br", ""),
+        ("not-gzip", ""),
+        ("gzip;q=2", ""),  # is no weight, so it says nothing
+        ("gzip;q=-0", ""),
+        ("gzip;q=\uff11", ""),
+        ("gzip;q=" + "0" * 5000, ""),
+        ("", ""),
+        (None, ""),
+    ],
+)
+def test_a_file_is_sent_in_a_coding_that_is_accepted(ask: Ask, accepted: str | None, coding: str) -> None:
+    for method in ("GET", "HEAD"):
+        headers = {} if accepted is None else {"accept_encoding": accepted}
+        answer = ask("site.js", method, **headers)
+        assert (answer.status_code, answer.get("Content-Encoding", "")) == (200, coding)
+        assert answer["Vary"] == "Accept-Encoding"
+        content = gzip.compress(SCRIPT.encode()) if coding else SCRIPT.encode()
+        assert answer["Content-Length"] == str(len(content))
+        if method == "GET":
+            got = answer.content  # type: ignore[attr-defined]
+            assert (gzip.decompress(got) if coding else got) == SCRIPT.encode()
+    assert "Content-Encoding" not in ask("site.css", accept_encoding="gzip, identity;q=0"), (
+        "there is no other"
+    )
 
 
 def test_other_methods_are_refused_with_a_length(ask: Ask) -> None:
