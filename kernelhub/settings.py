@@ -3,7 +3,8 @@
 What differs between hosts comes from environment variables (README, "Configuration").
 
 Without any variable the site runs on embedded PostgreSQL and Redis under ``KERNELHUB_DATA``; with
-``KERNELHUB_PRODUCTION=1`` it refuses to start on development defaults.
+``KERNELHUB_PRODUCTION=1`` it refuses to start on development defaults. What the API has of them stands in
+``api_settings``.
 """
 
 from functools import partial
@@ -15,6 +16,7 @@ from csp.constants import NONCE, NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 from django.utils.functional import SimpleLazyObject
 
+from kernelhub import api_settings
 from kernelhub import environment as env
 from kernelhub.embedded.addresses import known_addresses
 from kernelhub.secret_key import local_secret_key
@@ -200,38 +202,8 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = 4 * 2**20  # a form carries one source of at most 
 MAX_BODY_BYTES = 5 * 2**20  # of any request at all; what is larger is refused before it is stored
 
 # --- API -----------------------------------------------------------------------------------------
-REST_FRAMEWORK = {
-    "DEFAULT_AUTHENTICATION_CLASSES": [
-        "leaderboard.api.authentication.TokenAuthentication",
-        "rest_framework.authentication.SessionAuthentication",
-    ],
-    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticatedOrReadOnly"],
-    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["leaderboard.api.parsers.BoundedJSONParser"],
-    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
-    "DEFAULT_VERSIONING_CLASS": None,
-    "ALLOWED_VERSIONS": ["1"],  # the schema's view writes any other ?version= into a header
-    "EXCEPTION_HANDLER": "leaderboard.api.errors.handler",
-    "DEFAULT_THROTTLE_CLASSES": [
-        "leaderboard.api.throttles.AnonymousRate",
-        "leaderboard.api.throttles.UserRate",
-    ],
-    "DEFAULT_THROTTLE_RATES": {
-        "anon": env.text("KERNELHUB_ANON_RATE", "120/min"),
-        "user": env.text("KERNELHUB_USER_RATE", "600/min"),
-    },
-    "NUM_PROXIES": NUM_PROXIES,
-}
-SPECTACULAR_SETTINGS = {
-    "TITLE": "KernelHub API",
-    "DESCRIPTION": "Everything a page can do. Times are seconds, sizes bytes.",
-    "VERSION": "1",
-    "SERVE_INCLUDE_SCHEMA": False,
-    "ENUM_NAME_OVERRIDES": {
-        "LanguageEnum": "leaderboard.api.choices.LANGUAGES",
-        "DeviceKindEnum": "leaderboard.api.choices.DEVICE_KINDS",
-    },
-}
+REST_FRAMEWORK = api_settings.rest_framework(NUM_PROXIES)
+SPECTACULAR_SETTINGS = api_settings.SPECTACULAR
 
 # --- Measuring -----------------------------------------------------------------------------------
 #: Which devices this host's runners serve: "auto", or a list such as "cpu,cuda:0".
