@@ -4,8 +4,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_safe
+from django.views.decorators.vary import vary_on_headers
 
 from leaderboard.models import Task, TaskVersion
 from leaderboard.selectors import boards as board_selectors
@@ -80,8 +82,15 @@ def task(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @require_safe
+@vary_on_headers("Accept", "HX-Request")
 def board(request: HttpRequest, slug: str) -> HttpResponse:
-    """The board alone, for the page that shows it to fetch anew."""
+    """The board alone, for the page that shows it to fetch anew; who opens its address gets that page.
+
+    A browser that goes somewhere asks for text/html, a fetch for anything.
+    """
+    if "text/html" in request.headers.get("Accept", "") and request.headers.get("HX-Request") != "true":
+        asked = f"?{request.GET.urlencode()}" if request.GET else ""
+        return redirect(f"{reverse('task', args=[slug])}{asked}#board")
     version = _version(slug, request.GET.get("version"))
     device = _device(request.GET.get("device"), devices_of(spec_of(version)))
     if device is None:
