@@ -17,6 +17,12 @@ _MEANINGS = {
 }
 _REPEATS = re.compile(r"(.*?)-?repeats-\d+")
 _MEMBERS = re.compile(r"\d+ of (.+)")
+#: What the forecaster of neighbours says where it knows none, or none that counts for anything.
+_NO_NEIGHBOUR = re.compile(r"(0 similar kernels.*|\d+ similar kernels, the closest with weight 0\.00\.)")
+_WITHOUT_NEIGHBOURS = (
+    "No similar kernel was known: the forecast comes from source, task and device, and from how fast kernels "
+    "turn out whatever their code."
+)
 
 
 @register.filter
@@ -36,3 +42,9 @@ def recipe_words(recipe: str) -> str:
     if recipe == "not asked":
         return "no forecaster was asked"
     return f"version {recipe}" if recipe.isdigit() else recipe
+
+
+@register.filter
+def rationale_words(rationale: str) -> str:
+    """A stored rationale as people read it: a vote that nobody took part in gave no reason."""
+    return _WITHOUT_NEIGHBOURS if _NO_NEIGHBOUR.fullmatch(rationale) else rationale
