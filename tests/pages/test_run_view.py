@@ -86,6 +86,6 @@ def test_a_cancel_under_way_is_told() -> None:
 
 
 def test_stages_beyond_the_mode_are_shown_too() -> None:
-    result = {"stages": [{"stage": "audit", "status": "passed", "seconds": 1.0}]}
+    result = {"stages": [{"stage": "profile", "status": "passed", "seconds": 1.0}]}
     run = run_of(submission("test", status="finished", verdict="passed", result=result))
-    assert [stage.label for stage in run.stages] == ["Screen", "Compile", "Verify", "Audit"]
+    assert [stage.label for stage in run.stages] == ["Screen", "Compile", "Verify", "Profile"]
