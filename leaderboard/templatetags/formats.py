@@ -205,14 +205,16 @@ def plain(value: Any) -> str:
 
 @register.filter
 def reltime(moment: datetime | None) -> SafeString | str:
-    """How long ago, in a ``<time>`` that carries the moment itself in UTC."""
+    """How long ago, in a ``<time>`` that carries the moment in UTC; ``ages.js`` counts on from its age."""
     if moment is None:
         return NONE
+    seconds = (timezone.now() - moment).total_seconds()
     return format_html(
-        '<time datetime="{}" title="{} UTC">{}</time>',
+        '<time datetime="{}" data-age="{}" title="{} UTC">{}</time>',
         moment.isoformat(timespec="seconds"),
+        int(seconds),
         moment.strftime("%Y-%m-%d %H:%M:%S"),
-        _age((timezone.now() - moment).total_seconds()),
+        _age(seconds),
     )
 
 

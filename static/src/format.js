@@ -1,10 +1,20 @@
-// Numbers on charts, as leaderboard/templatetags/formats.py writes them in text.
+// Numbers on charts, and ages, as leaderboard/templatetags/formats.py writes them in text.
 const UNITS = [[1, "s"], [1e-3, "ms"], [1e-6, "µs"], [1e-9, "ns"]];
 
 export function formatDuration(seconds) {
   if (seconds === 0) return "0";
   const [size, unit] = UNITS.find(([size]) => seconds >= size) ?? UNITS.at(-1);
   return `${Number((seconds / size).toPrecision(4))}\u202f${unit}`;
+}
+
+const AGES = [[86400 * 365, "y"], [86400 * 30, "mo"], [86400, "d"], [3600, "h"], [60, "min"]];
+
+/** How long ago; of a moment to come the seconds are below 0. */
+export function formatAge(seconds) {
+  const [size, unit] = AGES.find(([size]) => Math.abs(seconds) >= size) ?? [];
+  if (!size) return seconds >= 0 ? "just now" : "in under a minute";
+  const text = `${Math.floor(Math.abs(seconds) / size)}\u202f${unit}`;
+  return seconds >= 0 ? `${text} ago` : `in ${text}`;
 }
 
 const lead = (value) => Number((value / 10 ** Math.floor(Math.log10(value))).toPrecision(3));

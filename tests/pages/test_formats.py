@@ -114,6 +114,7 @@ def test_a_moment_carries_itself_for_machines() -> None:
     html = ordinary(str(reltime(moment)))
     assert "3 h ago" in html
     assert f'datetime="{moment.isoformat(timespec="seconds")}"' in html
+    assert f'data-age="{3 * 3600 + 5 * 60}"' in html
     assert reltime(None) == "–"
 
 
