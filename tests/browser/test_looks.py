@@ -1,6 +1,7 @@
 """Every page at phone width and wide, light and dark: nothing scrolls sideways, nothing breaks the policy."""
 
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -114,6 +115,80 @@ def test_on_a_phone_the_times_of_the_tasks_are_in_sight(site: Site, open_page: C
     assert right < 300
     over = page.evaluate("(box => box.scrollWidth - box.clientWidth)(document.querySelector('.leaders'))")
     assert over <= 0, f"the table is {over} px too wide"
+
+
+#: Sentences in tables that are not wholly inside the box of their table, or of the window, as it first shows.
+CUT_OFF = """() => [...document.querySelectorAll("td.empty, td.told > span")].filter((item) => {
+    const box = item.closest(".table-box").getBoundingClientRect();
+    const range = document.createRange();
+    range.selectNodeContents(item);
+    const text = range.getBoundingClientRect();
+    return text.width === 0 || text.left < box.left || text.right > Math.min(box.right, innerWidth);
+}).map((item) => item.textContent)"""
+
+
+def test_on_a_phone_a_sentence_in_a_table_is_wholly_in_sight(
+    site: Site, open_page: Callable[..., Page], sign_up: Callable[[Page], str]
+) -> None:
+    page = open_page(width=360)
+    name = sign_up(page)
+    for path in ("/submissions/", "/searches/?whose=mine", f"/users/{name}/"):
+        page.goto(f"{site.url}{path}")
+        expect(page.locator("td.empty").first).to_be_visible()
+        assert page.evaluate(CUT_OFF) == [], path
+    page.goto(f"{site.url}/surrogate/")
+    # About the longest, on a device of a long name.
+    page.evaluate(
+        """() => {
+            const row = document.querySelector(".table-box tbody tr");
+            const name = "<th scope=row>Intel(R) Xeon(R) Platinum 8481C CPU @ 2.70GHz, 1 core</th>";
+            const words = "At least 41 more kernels, unlike the others, must be judged first. ".repeat(3);
+            row.innerHTML = `${name}<td colspan=6 class=told><span>${words}</span></td>`;
+        }"""
+    )
+    assert page.evaluate(CUT_OFF) == []
+
+
+def test_on_a_phone_the_state_of_a_search_is_in_sight(site: Site, open_page: Callable[..., Page]) -> None:
+    page = open_page(width=360)
+    page.goto(f"{site.url}/searches/")
+    # A row as search/index.html writes it, with about the longest state.
+    page.evaluate(
+        """() => {
+            const state = "<span>ended: the device seconds are used up</span>";
+            document.querySelector(".table-box tbody").innerHTML =
+                `<tr><th scope=row><a href="#">2D convolution, bias, ReLU</a> <small>v1</small>
+                <small class=narrow-only>${state}</small></th><td class=n>12.34 ms</td><td class=n>12.3×</td>
+                <td class=wide-only>${state}</td></tr>`;
+        }"""
+    )
+    shown = page.get_by_text("the device seconds are used up").locator("visible=true")
+    expect(shown).to_have_count(1)
+    cell = page.locator("tbody th")
+    assert cell.evaluate("(cell) => cell.scrollWidth <= cell.clientWidth")
+    box = shown.bounding_box()
+    assert box is not None
+    assert box["x"] + box["width"] < 300
+
+
+def test_ages_move_on_while_a_page_stays_open(
+    site: Site, open_page: Callable[..., Page], sign_up: Callable[[Page], str]
+) -> None:
+    page = open_page()
+    name = sign_up(page)
+    # A reader's clock that is wrong by hours says nothing of ages.
+    page.clock.install(time=datetime.now(UTC) - timedelta(hours=5))
+    page.goto(f"{site.url}/users/{name}/")
+    age = page.locator("time[data-age]").first
+    expect(age).to_have_text("just now")
+    page.clock.run_for(130_000)
+    expect(age).to_have_text("2\u202fmin ago")
+    page.evaluate(
+        "document.getElementById('main').append(document.querySelector('time[data-age]').cloneNode())"
+    )
+    page.clock.run_for(7_300_000)
+    expect(age).to_have_text("2\u202fh ago")
+    expect(page.locator("time[data-age]").last).to_have_text("2\u202fh ago")
 
 
 def test_the_policy_stops_inline_scripts(site: Site, open_page: Callable[..., Page]) -> None:

@@ -81,3 +81,13 @@ def test_every_end_says_why_the_rest_was_not_measured(reason: StopReason) -> Non
 def test_every_word_of_the_policy_is_explained() -> None:
     assert all(action_meaning(action) for action in Action)
     assert best_so_far("It beats the incumbent.") == "It beats the best kernel so far."
+
+
+def test_the_list_tells_a_searchs_state_also_in_the_column_that_phones_keep_in_sight(
+    ended: SearchRun, client_of: Callable[[str], Client]
+) -> None:
+    html = client_of("owner").get("/searches/").content.decode()
+    row = html.partition("<tbody>")[2].partition("</tr>")[0]
+    first = row.partition("</th>")[0]
+    assert "ended: " in first.partition('class="narrow-only">')[2]
+    assert row.partition("</th>")[2].partition('class="wide-only">')[2].count("ended: ") == 1
