@@ -1,6 +1,7 @@
 """How pages of searches write what a run used, and name what became of a candidate."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from django import template
@@ -121,6 +122,26 @@ def that_ran(rows: Sequence[Row]) -> list[Row]:
 @register.filter
 def never_ran(rows: Sequence[Row]) -> list[Row]:
     return [row for row in rows if row.kind not in _RAN]
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Candidates that failed alike."""
+
+    verdict: str
+    why: str
+    numbers: list[int]
+
+
+@register.filter
+def failures(rows: Sequence[Row]) -> list[Failure]:
+    """What the failed ones among ``rows`` failed by, the most frequent first."""
+    found: dict[tuple[str, str], list[int]] = {}
+    for row in rows:
+        if row.kind == Kind.FAILED and row.why:
+            found.setdefault((row.verdict, row.why), []).append(row.candidate.number)
+    groups = [Failure(verdict, why, sorted(numbers)) for (verdict, why), numbers in found.items()]
+    return sorted(groups, key=lambda group: -len(group.numbers))
 
 
 @register.filter

@@ -91,3 +91,27 @@ def test_the_list_tells_a_searchs_state_also_in_the_column_that_phones_keep_in_s
     first = row.partition("</th>")[0]
     assert "ended: " in first.partition('class="narrow-only">')[2]
     assert row.partition("</th>")[2].partition('class="wide-only">')[2].count("ended: ") == 1
+
+
+def test_equal_reasons_of_failed_candidates_are_told_once(
+    ended: SearchRun, client_of: Callable[[str], Client]
+) -> None:
+    rows = list(
+        ended.candidates.filter(status=Status.MEASURED).select_related("evaluation").order_by("number")
+    )
+    said = ["It took over 10 s.", "y <differs>.", "It took over 10 s."]
+    for row, why in zip(rows[1:4], said, strict=True):
+        assert row.evaluation is not None
+        row.status, row.seconds = Status.FAILED, None
+        row.evaluation.verdict, row.evaluation.reason = "timeout" if "10" in why else "wrong", why
+        row.evaluation.save()
+        row.save()
+    client = client_of("owner")
+    html = client.get(f"/searches/{ended.pk}/table/?kind=failed").content.decode()
+    told = html.partition('<details id="failures" open>')[2].partition("</details>")[0]
+    first, second = re.findall(r"<li>(.*?)</li>", told)
+    assert "Timed out" in first
+    assert re.findall(r"candidates/(\d+)/", first) == [str(row.number) for row in (rows[1], rows[3])]
+    assert "y &lt;differs&gt;." in second
+    assert html.count("It took over 10 s.") == 1
+    assert 'id="failures"' not in client.get(f"/searches/{ended.pk}/table/?kind=measured").content.decode()

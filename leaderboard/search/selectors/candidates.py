@@ -70,13 +70,14 @@ class Query:
 
 @dataclass(frozen=True)
 class Row:
-    """``score`` is of a measured one, with its interval; rows for files go without."""
+    """``score`` is of a measured one, with its interval; rows for files go without it and without ``why``."""
 
     candidate: SearchCandidate
     kind: Kind
     verdict: str
     is_queued: bool = False  # sent to the device, where it waits for its turn
     score: Mapping[str, Any] | None = None
+    why: str = ""  # the sentence of its verdict
 
 
 @dataclass(frozen=True)
@@ -100,7 +101,7 @@ def page(run: SearchRun, query: Query, size: int = PAGE_SIZE) -> TablePage:
     field, _ = SORTS[query.sort]
     rows = _filtered(run, query)
     if size <= PAGE_SIZE:  # out of large documents, which a file's thousands of rows do not open
-        rows = rows.annotate(score=KeyTransform("score", "evaluation__result"))
+        rows = rows.annotate(score=KeyTransform("score", "evaluation__result"), why=F("evaluation__reason"))
     if query.after:
         rows = rows.filter(_beyond(query))
     found = [_row(candidate) for candidate in rows[: size + 1]]
@@ -184,4 +185,4 @@ def _cursor(text: str) -> tuple[float | None, int]:
 def _row(candidate: SearchCandidate) -> Row:
     kind, more = kind_of(candidate.status, candidate.action), candidate.__dict__
     is_queued = kind == Kind.MEASURING and more["evaluation_status"] == EvaluationStatus.QUEUED
-    return Row(candidate, kind, more["verdict"] or "", is_queued, more.get("score"))
+    return Row(candidate, kind, more["verdict"] or "", is_queued, more.get("score"), more.get("why") or "")
