@@ -1,9 +1,11 @@
 """Template searches with and without the surrogate, at equal device seconds: ``run_all.sh search``.
 
 Each seed's two searches run one after the other on one GPU, in supervisors started ahead as a runner's are.
-``SEARCH_SECONDS`` is the budget of one search, with the site's own limits for a kernel. ``SEARCHES`` names
-them, as ``softmax:cuda:0`` by task, template and seed, all by default. Each is a line of
-``gpu_search.jsonl`` once it ends; ``python -m tests.gpu.search FILE …`` makes one report of such files.
+``SEARCH_SECONDS`` is the budget of one search, with the site's own limits for a kernel; starting supervisors
+adds two seconds for each, which no budget holds. ``SEARCHES`` names them, as ``softmax:cuda:0`` by task,
+template and seed, all by default; ``softmax:cuda:0:none`` is one of the two. Each is a line of
+``gpu_search.jsonl`` once it ends, and until then a file of its own with what it has found so far;
+``python -m tests.gpu.search FILE …`` makes one report of such files.
 """
 
 import json
@@ -12,7 +14,7 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +33,7 @@ from tests.gpu.provenance import provenance
 
 TEMPLATES = (("softmax", "cuda"), ("matmul", "cuda"), ("softmax", "python-cuda"))
 SEEDS = (0, 1, 2)
+_ARMS = (Policy.SURROGATE, Policy.NONE)
 _LINES = "gpu_search.jsonl"
 
 
@@ -39,19 +42,21 @@ def run() -> dict[str, Any]:
     usual = [f"{task}:{key}:{seed}" for seed in SEEDS for task, key in TEMPLATES]
     path = Path(os.environ["OUT"], _LINES)
     for name in os.environ.get("SEARCHES", "").split() or usual:
-        task, key, seed = name.split(":")
-        for policy in (Policy.SURROGATE, Policy.NONE):
-            report = _search(task, key, int(seed), policy, budget)
-            # As they come, so that a run that ends early leaves what was found; one write, beside others'.
-            with path.open("ab", buffering=0) as lines:
+        task, key, seed, *only = name.split(":")
+        for policy in map(Policy, only) if only else _ARMS:
+            # As it comes, so that a run that is ended early leaves what was found.
+            unfinished = path.with_name(f"gpu_search-{task}-{key}-{seed}-{policy}.jsonl")
+            report = _search(task, key, int(seed), policy, budget, unfinished)
+            with path.open("ab", buffering=0) as lines:  # one write, beside others'
                 lines.write(f"{json.dumps(report)}\n".encode())
+            unfinished.unlink(missing_ok=True)
     return merged([path])
 
 
 def merged(paths: Sequence[Path]) -> dict[str, Any]:
     """One report of the searches in files of lines."""
     found = [json.loads(line) for path in paths for line in path.read_text().splitlines()]
-    found.sort(key=lambda report: (report["task"], report["language"], report["seed"], report["policy"]))
+    found.sort(key=lambda report: (*_group(report), report["seed"], report["policy"]))
     return {
         # Of all searches together, which may have run on several machines and days.
         "commit": _only([report.get("commit") for report in found]),
@@ -69,7 +74,14 @@ def _only(values: Sequence[Any]) -> Any:
     return different[0] if len(different) == 1 else different or None
 
 
-def _search(task_slug: str, key: str, seed: int, policy: Policy, budget: float) -> dict[str, Any]:
+def _group(report: dict[str, Any]) -> tuple[str, str, float]:
+    return report["task"], report["language"], report["device_seconds_allowed"]
+
+
+def _search(
+    task_slug: str, key: str, seed: int, policy: Policy, budget: float, unfinished: Path
+) -> dict[str, Any]:
+    """The report; as far as it is known, after each kernel, also in the file ``unfinished``."""
     task, device = load(CATALOG / task_slug), jobs.device()
     target = DeviceTarget(device.kind, device.index, device.cores, device.facts, jobs.ceilings())
 
@@ -83,39 +95,44 @@ def _search(task_slug: str, key: str, seed: int, policy: Policy, budget: float) 
             raise SearchStopped(f"the starter failed: {document['reason'][:300]}")
         return document
 
+    def report() -> dict[str, Any]:
+        found = search.report()
+        del found["best_source"]
+        found |= {"device_seconds_allowed": budget, "stages": stages, "machine": machine.facts()}
+        return {**found, **provenance("search"), "date": time.strftime("%Y-%m-%d %H:%M:%S %Z")}
+
+    def keep(_row: dict[str, Any]) -> None:
+        unfinished.write_text(f"{json.dumps(report())}\n")
+
     stages: list[str] = []
     # A folder of its own, so that nothing was compiled by the other search already.
     folder = tempfile.mkdtemp(prefix="kernelhub-search-")
     with WarmPool(target, folder) as pool:
         pool.refill()
         search = LocalSearch(task, load_templates(task_slug)[key], Plan(policy, seed, multiple=16), measure)
+        search.on_row = keep
         try:
             search.run(1000, budget)
         except SearchStopped as error:
             search.stop_reason = str(error)
-    report = search.report()
-    del report["best_source"]
-    report |= {"device_seconds_allowed": budget, "stages": stages, "machine": machine.facts()}
-    return {**report, **provenance("search"), "date": time.strftime("%Y-%m-%d %H:%M:%S %Z")}
+    return report()
 
 
-def _summary(found: list[dict[str, Any]]) -> Any:
-    for task, key in TEMPLATES:
-        for policy in (Policy.SURROGATE, Policy.NONE):
-            reports = [
-                item
-                for item in found
-                if (item["task"], item["language"], item["policy"]) == (task, key, policy)
-            ]
+def _summary(found: list[dict[str, Any]]) -> Iterator[str]:
+    for group in dict.fromkeys(map(_group, found)):
+        for policy in _ARMS:
+            reports = [item for item in found if _group(item) == group and item["policy"] == policy]
             if not reports:
                 continue
-            gains = ", ".join(f"{item['speed_up'] or 0:.2f}" for item in reports)
+            gains = ", ".join(f"{item['seed']}: {item['speed_up'] or 0:.2f}" for item in reports)
             best = ", ".join(f"{1e6 * (item['best_seconds'] or 0):.1f}" for item in reports)
             measured = statistics.mean(item["measured"] for item in reports)
             failed = sum(row["seconds"] is None for item in reports for row in item["measurements"])
+            ended = "" if all(item["stop_reason"] for item in reports) else "; not all ended"
+            task, key, budget = group
             yield (
-                f"{task} {key} {policy}: × starter {gains}; best µs {best}; "
-                f"{measured:.0f} measured, {failed} failed"
+                f"{task} {key} {budget:.0f} s {policy}: × starter by seed {gains}; best µs {best}; "
+                f"{measured:.0f} measured, {failed} failed{ended}"
             )
 
 
