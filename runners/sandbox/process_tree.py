@@ -47,21 +47,27 @@ def children(pid: int) -> Iterator[int]:
 def freeze(root: int, *, timeout: float = 5.0) -> list[int]:
     """Stops every descendant of ``root`` and returns their pids once all of their threads stand still.
 
-    A stopped process cannot fork, so listing again until nothing new appears ends. Raises NotFrozenError.
+    Two looks in a row must find the same processes, all of them still, and none that ran in between: one that
+    was overlooked can wake one that was seen to stand still, and a chain of processes that fork and exit is
+    never seen at all. Raises NotFrozenError when that takes longer than ``timeout`` seconds.
     """
     deadline = time.monotonic() + timeout
-    stopped: list[int] = []
+    before: tuple[list[int], int] | None = None
     while True:
-        new = [pid for pid in descendants(root) if pid not in stopped]
-        if not new:
-            return stopped
-        _signal(new, signal.SIGSTOP)
-        for pid in new:
+        pids = sorted(descendants(root))
+        restless = [pid for pid in pids if not _stands_still(pid)]
+        now = (pids, run_nanoseconds(pids))
+        if not restless and now == before:
+            return pids
+        before = None if restless else now
+        if time.monotonic() > deadline:
+            raise NotFrozenError(f"{len(pids)} processes do not all stop")
+        _signal(restless, signal.SIGSTOP)
+        for pid in restless:
             while not _stands_still(pid):
                 if time.monotonic() > deadline:
                     raise NotFrozenError(f"process {pid} does not stop")
                 os.sched_yield()
-        stopped += new
 
 
 def thaw(pids: Iterable[int]) -> None:

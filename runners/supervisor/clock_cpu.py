@@ -30,6 +30,7 @@ from runners.supervisor.outcome import Ended, LateWrite
 
 #: Pages copied within the clock after each batch; the amount is constant, so that it cancels in the slope.
 _DRAWN_PAGES = 64
+_RAN = "The submission ran while it was stopped."
 
 
 class CpuClock:
@@ -38,14 +39,22 @@ class CpuClock:
     def __init__(self, child: Child, cores: Cores) -> None:
         self.child = child
         self._cores = cores
+        # Since it was stopped: its processes and the time they had run. None while it may run.
+        self._stopped: tuple[list[int], int] | None = None
         self.waited_seconds = 0.0  # for a core, in the last batch
         self._drawn = np.empty((_DRAWN_PAGES, PAGE), dtype=np.uint8)
         self._random = np.random.Generator(np.random.SFC64(int.from_bytes(os.urandom(16), "little")))
 
     def freeze(self) -> list[int]:
-        """Stops the submission and takes its cores; the pids. Raises Died when nothing runs any more."""
-        pids = self.child.freeze()
+        """Stops the submission and takes its cores; the pids. Raises Died when nothing runs any more, and
+        Ended where it ran since it was stopped: by then its inputs may have been written.
+        """
+        pids = sorted(self.child.freeze())
         self._cores.take_all()
+        now = (pids, process_tree.run_nanoseconds(pids))
+        if self._stopped is not None and now != self._stopped:
+            raise Ended(Verdict.RUNTIME_ERROR, _RAN)
+        self._stopped = now
         return pids
 
     def request(
@@ -54,6 +63,7 @@ class CpuClock:
         """Lets the child work on ``message``, untimed; its answer is ``event`` or an error."""
         self._cores.leave()
         self.child.send(message, descriptors)
+        self._stopped = None
         process_tree.thaw(self.child.freeze())
         return self.child.expect(event, limit, what)
 
@@ -71,7 +81,8 @@ class CpuClock:
         try:
             self.child.send({"do": "go", "nonce": nonce})
             if not process_tree.all_still(pids) or process_tree.run_nanoseconds(pids) != spent:
-                raise Ended(Verdict.RUNTIME_ERROR, "The submission ran while it was stopped.")
+                raise Ended(Verdict.RUNTIME_ERROR, _RAN)
+            self._stopped = None
             start = time.perf_counter()
             process_tree.thaw(pids)
             answer = self.child.expect("done", limit, what)
