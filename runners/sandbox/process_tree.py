@@ -45,7 +45,7 @@ def children(pid: int) -> Iterator[int]:
 
 
 def freeze(root: int, *, timeout: float = 5.0) -> list[int]:
-    """Stops every descendant of ``root`` and returns their pids once all of their threads stand still.
+    """Stops every descendant of ``root``; their pids in order, once all of their threads stand still.
 
     Two looks in a row must find the same processes, all of them still, and none that ran in between: one that
     was overlooked can wake one that was seen to stand still, and a chain of processes that fork and exit is

@@ -49,7 +49,7 @@ class CpuClock:
         """Stops the submission and takes its cores; the pids. Raises Died when nothing runs any more, and
         Ended where it ran since it was stopped: by then its inputs may have been written.
         """
-        pids = sorted(self.child.freeze())
+        pids = self.child.freeze()
         self._cores.take_all()
         now = (pids, process_tree.run_nanoseconds(pids))
         if self._stopped is not None and now != self._stopped:

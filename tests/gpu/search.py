@@ -109,8 +109,8 @@ def _search(
     folder = tempfile.mkdtemp(prefix="kernelhub-search-")
     with WarmPool(target, folder) as pool:
         pool.refill()
-        search = LocalSearch(task, load_templates(task_slug)[key], Plan(policy, seed, multiple=16), measure)
-        search.on_row = keep
+        plan = Plan(policy, seed, multiple=16)
+        search = LocalSearch(task, load_templates(task_slug)[key], plan, measure, keep)
         try:
             search.run(1000, budget)
         except SearchStopped as error:
