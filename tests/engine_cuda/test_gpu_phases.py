@@ -129,10 +129,14 @@ def test_a_report_of_searches_names_where_they_ran(tmp_path: Path) -> None:
     path = tmp_path / "lines"
     common = {"task": "t", "language": "cuda", "policy": "none", "speed_up": 2.0, "measured": 1}
     common |= {"best_seconds": 1.0, "measurements": [], "machine": {"card": "X"}, "date": "today"}
+    common |= {"device_seconds_allowed": 80.0, "stop_reason": "device seconds"}
     lines = [{**common, "seed": 0, "commit": "a"}, {**common, "seed": 1, "commit": "b"}]
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     report = search.merged([path])
     assert (report["machine"], report["date"], report["commit"]) == ({"card": "X"}, "today", ["a", "b"])
+    (line,) = report["summary"]
+    assert line.startswith("t cuda 80 s none: × starter by seed 0: 2.00, 1: 2.00; best µs ")
+    assert "not all ended" not in line
 
 
 def test_a_phases_own_words_on_its_machine_leave_out_neither_card_nor_driver(
