@@ -152,7 +152,7 @@ class GuaranteeVersion(models.Model):
         needed = least_cases(self.risk, self.delta)
         if self.cases < needed:
             return f"Only {self.cases} unlike kernels forecast to lose were judged; it takes {needed}."
-        return f"Too many of {self.cases} judged kernels beat the incumbent against the forecast."
+        return f"Too many won after all of the {self.cases} judged kernels that were forecast to lose."
 
 
 class Forecast(models.Model):

@@ -108,7 +108,7 @@ def bar_for(
     if threshold is None or doubt:
         return Bar(1 - rules.unguaranteed_skip, f"No guarantee. {doubt}")
     promise = (
-        f"At most {threshold.risk:.0%} of skipped kernels beat the incumbent, with "
+        f"At most {threshold.risk:.0%} of skipped kernels beat the best kernel so far, with "
         f"{1 - threshold.delta:.0%} confidence, for new kernels like the {threshold.cases} held out."
     )
     return Bar(threshold.score, promise, is_guaranteed=True)
@@ -140,13 +140,13 @@ def decide(forecast: Forecast | Abstention, situation: Situation, rules: Rules, 
     bar = bar_for(situation.scope, situation.threshold, rules, no_threshold=situation.no_threshold)
     action, ground = judge(score, p_better, forecast.p_correct, bar, rules, is_drawn=draw < rules.audit_rate)
     if ground == Ground.FAILS:
-        reason = f"Correct with probability {forecast.p_correct:.0%} only."
+        reason = f"It is correct with probability {forecast.p_correct:.0%} only."
     elif ground == Ground.LOSES:
-        reason = f"Beats the incumbent with probability {1 - score:.1%} only."
+        reason = f"It beats the best kernel so far with probability {1 - score:.1%} only."
     elif action == Action.MEASURE:
-        reason = f"Beats the incumbent with probability {p_better:.0%}."
+        reason = f"It beats the best kernel so far with probability {p_better:.0%}."
     else:
-        reason = f"Not sure enough: {p_better:.0%} to beat the incumbent."
+        reason = f"Not sure enough: it beats the best kernel so far with probability {p_better:.0%}."
     if action == Action.AUDIT:
         reason = f"Drawn for an audit. {reason}"
     promise = "No guarantee covers correctness." if ground == Ground.FAILS else bar.promise

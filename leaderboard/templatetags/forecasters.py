@@ -4,6 +4,8 @@ import re
 
 from django import template
 
+from surrogate.forecasters.neighbours import NO_NEIGHBOUR
+
 register = template.Library()
 
 _MEANINGS = {
@@ -17,12 +19,8 @@ _MEANINGS = {
 }
 _REPEATS = re.compile(r"(.*?)-?repeats-\d+")
 _MEMBERS = re.compile(r"\d+ of (.+)")
-#: What the forecaster of neighbours says where it knows none, or none that counts for anything.
-_NO_NEIGHBOUR = re.compile(r"(0 similar kernels.*|\d+ similar kernels, the closest with weight 0\.00\.)")
-_WITHOUT_NEIGHBOURS = (
-    "No similar kernel was known: the forecast comes from source, task and device, and from how fast kernels "
-    "turn out whatever their code."
-)
+#: What the forecaster of neighbours used to say where it knew none that counts for anything.
+_NONE_COUNTS = re.compile(r"(0 similar kernels.*|\d+ similar kernels, the closest with weight 0\.00\.)")
 
 
 @register.filter
@@ -46,5 +44,8 @@ def recipe_words(recipe: str) -> str:
 
 @register.filter
 def rationale_words(rationale: str) -> str:
-    """A stored rationale as people read it: a vote that nobody took part in gave no reason."""
-    return _WITHOUT_NEIGHBOURS if _NO_NEIGHBOUR.fullmatch(rationale) else rationale
+    """A stored rationale as people read it.
+
+    Forecasts are never changed, so those of before the forecaster said it itself still have its old sentence.
+    """
+    return NO_NEIGHBOUR if _NONE_COUNTS.fullmatch(rationale) else rationale

@@ -158,6 +158,6 @@ def action_meanings() -> list[tuple[str, str]]:
 def best_so_far(reason: str) -> str:
     """A sentence without the word of the literature for the best kernel measured so far.
 
-    The surrogate's sentences have it, and what searches stored before theirs were in plain words.
+    Searches stored it with their candidates before their sentences were in plain words.
     """
     return reason.replace("the incumbent", "the best kernel so far")

@@ -22,6 +22,12 @@ _OTHER_DEVICE = 0.6
 _PRIOR_WEIGHT = 0.15
 #: Spread in octaves that one vote is given, on its own device and elsewhere.
 _SPREAD_HERE, _SPREAD_ELSEWHERE = 0.2, 0.45
+#: Weight of the strongest vote from which neighbours are a reason for the forecast.
+_COUNTS = 0.005
+NO_NEIGHBOUR = (
+    "No similar kernel was known: the forecast comes from source, task and device, and from how fast kernels "
+    "turn out whatever their code."
+)
 
 
 class NeighboursForecaster:
@@ -61,7 +67,7 @@ class NeighboursForecaster:
             tuple(masses.tolist()),
             forecaster=self.name,
             version=self.version,
-            rationale=f"{len(votes)} similar kernels, the closest with weight {strongest:.2f}.",
+            rationale=_rationale(len(votes), strongest),
         )
 
     def _votes_of_neighbours(self, request: ForecastRequest) -> list[tuple[float, float, bool]]:
@@ -108,6 +114,15 @@ class _Texts:
                 self._cache.clear()
             self._cache[digest] = similarities(text, self._unique)
         return self._cache[digest][self._place]
+
+
+def _rationale(voters: int, strongest: float) -> str:
+    if strongest < _COUNTS:
+        return NO_NEIGHBOUR
+    return (
+        f"From how {voters} similar kernel{'s' * (voters != 1)} turned out. "
+        f"The closest counts {strongest:.2f}, the same source on this device 1."
+    )
 
 
 def _vote(likeness: float, log2_ratio: float, here: bool) -> tuple[float, float, bool]:

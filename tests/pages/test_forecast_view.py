@@ -38,7 +38,7 @@ def test_kernels_that_nobody_knew_are_no_reason_for_a_forecast(known: int) -> No
     assert ("No similar kernel was known: the forecast comes from source, task and device" in html) == (
         not known
     )
-    assert ("16 similar kernels, the closest with weight" in html) == bool(known)
+    assert ("From how 16 similar kernels turned out. The closest counts" in html) == bool(known)
     assert "0.00" not in html
 
 

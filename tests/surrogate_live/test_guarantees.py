@@ -84,7 +84,7 @@ def test_a_record_of_broken_words_promises_nothing_and_says_why(anchor: Anchor) 
     row = refit()
     assert row is not None
     assert row.score is None
-    assert row.doubt.startswith("Too many of ")
+    assert row.doubt.startswith("Too many won after all of the ")
     refused = asked(anchor, -0.7)
     assert (refused.action, refused.guarantee) == (Action.DEFER, None)
 
