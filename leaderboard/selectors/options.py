@@ -12,9 +12,9 @@ from leaderboard.selectors.devices import DeviceStatus, device_statuses, tier_re
 from leaderboard.selectors.specs import spec_of
 from runners.contract.spec import TaskSpec
 from runners.contract.vocabulary import COMPILERS, LANGUAGES_OF, DeviceKind, Language, Mode, lacks_compiler
+from runners.contract.vocabulary import LANGUAGE_LABELS as LANGUAGE_LABELS
 from runners.models import Device
 
-LANGUAGE_LABELS = {Language.PYTHON: "Python", Language.CPP: "C++", Language.CUDA: "CUDA C++"}
 MODE_LABELS = {
     Mode.CHECK: "Check: compile only, costs no device time",
     Mode.TEST: "Test: run every test case",

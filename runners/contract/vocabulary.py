@@ -33,6 +33,9 @@ LANGUAGES_OF: dict[DeviceKind, tuple[Language, ...]] = {
 }
 
 
+#: Languages as people read them.
+LANGUAGE_LABELS = {Language.PYTHON: "Python", Language.CPP: "C++", Language.CUDA: "CUDA C++"}
+
 #: What builds the sources of a language; Python needs nothing.
 COMPILERS: dict[Language, str] = {Language.CPP: "g++", Language.CUDA: "nvcc"}
 #: The fact ``compiler`` of a device whose runners have none.

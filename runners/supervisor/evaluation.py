@@ -13,7 +13,15 @@ from runners.contract import result
 from runners.contract.job import Job
 from runners.contract.limits import LIMITS, MAX_SOURCE_BYTES, ModeLimits, device_seconds
 from runners.contract.result import Finding, ResultDocument
-from runners.contract.vocabulary import LANGUAGES_OF, STAGES_OF, Language, Mode, Stage, Verdict
+from runners.contract.vocabulary import (
+    LANGUAGE_LABELS,
+    LANGUAGES_OF,
+    STAGES_OF,
+    Language,
+    Mode,
+    Stage,
+    Verdict,
+)
 from runners.devices import cores_beside
 from runners.sandbox.bounds import Bounds
 from runners.sandbox.probe import Probe, tier_number
@@ -99,16 +107,17 @@ class Evaluation:
 
     def _refuse_what_cannot_work(self) -> None:
         job = self._job
+        language = LANGUAGE_LABELS[job.language]
         if tier_number(self._probe.tier) < tier_number(job.required_tier):
             text = f"This runner's sandbox reaches tier {self._probe.tier}, {job.required_tier} is required"
             raise Ended(Verdict.REFUSED, f"{text}: {self._probe.missing()}.")
         if len(job.source.encode()) > MAX_SOURCE_BYTES:
             raise Ended(Verdict.REFUSED, f"The source is longer than {MAX_SOURCE_BYTES} bytes.")
         if job.language not in job.spec.languages or job.language not in LANGUAGES_OF[job.target.kind]:
-            text = f"The task {job.spec.slug} takes no {job.language} on {job.target.kind}"
-            raise Ended(Verdict.REFUSED, f"{text}.")
+            text = f"The task {job.spec.slug} takes no {language} on {job.target.kind.upper()} devices."
+            raise Ended(Verdict.REFUSED, text)
         if job.language not in BACKENDS:
-            raise Ended(Verdict.REFUSED, f"This runner cannot build {job.language}.")
+            raise Ended(Verdict.REFUSED, f"This runner cannot build {language}.")
 
     def _screen(self) -> None:
         findings = BACKENDS[self._job.language].screen(self._job.source, self._job.spec)
