@@ -8,13 +8,16 @@ from django.contrib.auth.models import User
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.vary import vary_on_headers
 
 from leaderboard.downloads import download, trace_response
 from leaderboard.models import Submission
 from leaderboard.search.selectors import runs as search_runs
 from leaderboard.selectors import forecasts as forecast_selectors
 from leaderboard.selectors import submissions as submission_selectors
+from leaderboard.selectors.viewers import may_manage
 from leaderboard.services import submissions as submission_services
+from leaderboard.views.parts import opened_by_a_person
 from leaderboard.views.run import run_of
 from runners.contract.vocabulary import SUFFIXES, Language
 
@@ -25,8 +28,11 @@ def submission(request: HttpRequest, submission_id: UUID) -> HttpResponse:
 
 
 @require_safe
+@vary_on_headers("Accept", "HX-Request")
 def live(request: HttpRequest, submission_id: UUID) -> HttpResponse:
-    """The run alone, for the page that shows it to fetch anew."""
+    """The run alone, for the page that shows it to fetch anew; who opens its address gets that page."""
+    if opened_by_a_person(request):
+        return redirect("submission", submission_id)
     response = render(request, "leaderboard/_submission_live.html", _context(request, submission_id))
     response["Cache-Control"] = "no-store"
     return response
@@ -86,7 +92,7 @@ def _context(request: HttpRequest, submission_id: UUID) -> dict[str, Any]:
         "submission": found,
         "run": run_of(found, place),
         "forecast": forecast,
-        "is_owner": found.user_id is not None and found.user_id == request.user.pk,
+        "may_manage": may_manage(found, request.user),
         "search": search_runs.entered_as(found, request.user),
     }
 

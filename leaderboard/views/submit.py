@@ -71,6 +71,7 @@ def _take(request: HttpRequest, version: TaskVersion) -> HttpResponse:
     context = {
         "submission": found,
         "run": run_of(found, submission_selectors.queue_place(found.evaluation)),
+        "may_manage": True,
         "options": option_selectors.submit_options(user, version),
         "draft": draft,
     }

@@ -16,6 +16,7 @@ from leaderboard.selectors import forecasts as forecast_selectors
 from leaderboard.selectors import tasks as task_selectors
 from leaderboard.selectors.options import LANGUAGE_LABELS
 from leaderboard.selectors.specs import spec_of
+from leaderboard.views.parts import opened_by_a_person
 from runners.contract.entry_point import declaration
 from runners.contract.spec import TaskSpec
 from runners.contract.vocabulary import CaseRole, DeviceKind, Work
@@ -84,11 +85,8 @@ def task(request: HttpRequest, slug: str) -> HttpResponse:
 @require_safe
 @vary_on_headers("Accept", "HX-Request")
 def board(request: HttpRequest, slug: str) -> HttpResponse:
-    """The board alone, for the page that shows it to fetch anew; who opens its address gets that page.
-
-    A browser that goes somewhere asks for text/html, a fetch for anything.
-    """
-    if "text/html" in request.headers.get("Accept", "") and request.headers.get("HX-Request") != "true":
+    """The board alone, for the page that shows it to fetch anew; who opens its address gets that page."""
+    if opened_by_a_person(request):
         asked = f"?{request.GET.urlencode()}" if request.GET else ""
         return redirect(f"{reverse('task', args=[slug])}{asked}#board")
     version = _version(slug, request.GET.get("version"))

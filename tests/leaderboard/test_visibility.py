@@ -130,6 +130,44 @@ def test_public_submissions_are_read_by_all_and_changed_by_their_owner(
     assert outsider.get(path).status_code == 404
 
 
+@pytest.mark.parametrize(
+    ("role", "may"), [("owner", True), ("staff", True), ("outsider", False), ("anonymous", False)]
+)
+def test_the_page_offers_changes_to_those_who_may_make_them(
+    cast: Cast, submit: Callable[..., Submission], role: str, may: bool
+) -> None:
+    waiting = submit(cast.owner, is_public=True)
+    client, page = cast.client(role), f"/submissions/{waiting.pk}/"
+    html = client.get(page).content.decode()
+    for form, button in (("visibility", "Make private"), ("cancel", "Cancel")):
+        assert (f'action="{page}{form}/"' in html, f">{button}</button>" in html) == (may, may)
+    client.post(f"{page}visibility/")  # what the button sends
+    waiting.refresh_from_db()
+    assert waiting.is_public == (not may)
+
+
+@pytest.mark.parametrize("role", ["owner", "staff"])
+def test_nobody_is_offered_to_hide_a_baseline(
+    cast: Cast, submit: Callable[..., Submission], role: str
+) -> None:
+    baseline = submit(cast.owner, is_public=True)
+    Submission.objects.filter(pk=baseline.pk).update(user=None, baseline="eager")
+    assert "Make private" not in cast.client(role).get(f"/submissions/{baseline.pk}/").content.decode()
+
+
+def test_who_opens_the_address_of_the_run_alone_gets_the_page(cast: Cast, private: Submission) -> None:
+    page = f"/submissions/{private.pk}/"
+    browser = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
+    opened = cast.client("owner").get(f"{page}live/", headers=browser)
+    assert (opened.status_code, opened["Location"]) == (302, page)
+    part = cast.client("owner").get(
+        f"{page}live/", headers={"Accept": "text/html, */*", "HX-Request": "true"}
+    )
+    assert (part.status_code, b"<html" in part.content) == (200, False)
+    for answer in (opened, part):  # no cache takes one for the other
+        assert {"Accept", "HX-Request"} <= set(answer["Vary"].split(", "))
+
+
 def test_a_locked_owner_sees_no_more_than_a_visitor(cast: Cast, private: Submission) -> None:
     _, text = tokens.create(user=cast.owner, name="mine", scopes=["read"])
     cast.owner.is_active = False
