@@ -1,9 +1,8 @@
-"""The site's icon, for browsers that show no page of it but an answer of the API or a file."""
+"""The site's icon, at the address that browsers ask also beside an answer of the API or a file."""
 
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
-#: The same as in ``templates/base.html``, which carries it within each page.
 SVG = (
     "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'>"
     "<path fill='#0b5cad' d='M1 1h3v14H1zM6 7h3v8H6zM11 4h3v11h-3z'/></svg>"

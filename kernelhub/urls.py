@@ -10,7 +10,7 @@ admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-a
 handler500 = "kernelhub.server_errors.server_error"
 
 urlpatterns = [
-    path("favicon.ico", icon),
+    path("favicon.ico", icon, name="icon"),
     path("", include("leaderboard.urls")),
     path("api/v1/", include("leaderboard.api.urls")),
     path("accounts/", include("allauth.urls")),

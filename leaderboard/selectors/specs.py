@@ -7,7 +7,8 @@ from runners.contract.spec import TaskSpec
 from runners.models import SpecDocument
 
 _MOST_KEPT = 256
-_kept: dict[str, TaskSpec] = {}  # by digest, the oldest first; a digest's content never changes
+#: By digest, whose content never changes, the oldest first. No lru_cache: one query could not fill it.
+_kept: dict[str, TaskSpec] = {}
 
 
 def spec_of(version: TaskVersion) -> TaskSpec:
