@@ -3,6 +3,7 @@
 import json
 import os
 import socket
+from collections.abc import Sequence
 from typing import Any
 
 #: Largest packet, bytes; longer texts are cut before they are sent.
@@ -24,8 +25,8 @@ class Control:
         message: dict[str, Any] = json.loads(data)
         return message, descriptors
 
-    def send(self, message: dict[str, Any]) -> None:
-        self._socket.send(json.dumps(message).encode())
+    def send(self, message: dict[str, Any], descriptors: Sequence[int] = ()) -> None:
+        socket.send_fds(self._socket, [json.dumps(message).encode()], descriptors)
 
 
 def short(text: str, limit: int = 8000) -> str:

@@ -11,7 +11,7 @@ import sys
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 
 from runners.harness.control import Control
-from runners.sandbox import landlock, privileges, seccomp
+from runners.sandbox import births, landlock, privileges, seccomp
 
 
 def main() -> None:
@@ -29,7 +29,12 @@ def main() -> None:
     for name in settings["imports"]:
         __import__(name)
     role = __import__(f"runners.harness.{settings['role']}", fromlist=["main"])
-    role.main(Control(settings["control"]))
+    control = Control(settings["control"])
+    if settings["gated"]:  # after the imports, which may start processes while nobody listens
+        listener = births.install()
+        control.send({"event": "births"}, [listener])
+        os.close(listener)
+    role.main(control)
 
 
 if __name__ == "__main__":

@@ -132,7 +132,8 @@ def _find() -> Probe:
         layers["landlock"] = _judge(_attempt(Layers(True, False, below), request), ("hidden",))
         if layers["landlock"] == PROVED and not (isinstance(bare, dict) and bare["hidden"]):
             layers["landlock"] = "not proved: the file is out of reach without it, too"
-        layers["seccomp"] = _judge(_attempt(Layers(False, True, below), request), ("ptrace", "vsock"))
+        calls = ("ptrace", "vsock", "unasked birth")
+        layers["seccomp"] = _judge(_attempt(Layers(False, True, below), request), calls)
     tier = "none"
     for name, wanted in (("T0", ["own uid"]), ("T1", ["landlock", "seccomp"]), ("T2", ["namespaces"])):
         if any(layers[layer] != PROVED for layer in wanted):
@@ -155,13 +156,16 @@ def _attempt(layers: Layers, request: dict[str, object]) -> dict[str, bool] | st
         hidden = str(request["hidden"])
         place = "/forbidden" if layers.namespaces else hidden
         request = {**request, "hidden": place}
-        started = spawn(Plan("probes", Bounds(), layers, forbidden_paths=[(hidden, place)]))
+        started = spawn(Plan("probes", Bounds(), layers, forbidden_paths=[(hidden, place)], gated=True))
     except OSError as error:
         return f"the sandbox does not start: {error}"
+    gates: list[int] = []
     try:
         started.control.settimeout(_SECONDS)
         started.control.send(json.dumps(request).encode())
-        answer = started.control.recv(65536)
+        answer, gates, _, _ = socket.recv_fds(started.control, 65536, 1)
+        if gates:  # kept open and never answered
+            answer = started.control.recv(65536)
         if answer:
             opened: dict[str, bool] = json.loads(answer)["open"]
             return opened
@@ -175,6 +179,8 @@ def _attempt(layers: Layers, request: dict[str, object]) -> dict[str, bool] | st
         started.process.kill()
         started.process.wait()
         started.close()
+        for descriptor in gates:
+            os.close(descriptor)
 
 
 if __name__ == "__main__":

@@ -11,13 +11,9 @@ inputs
 
 import ctypes
 import errno
-import platform
-import struct
 
-from runners.sandbox import libc
-
-_X86_64 = 0xC000003E
-_X32_BIT = 0x40000000
+from runners.sandbox import bpf, libc
+from runners.sandbox.bpf import JUMP_ANY_BIT, JUMP_EQUAL, LOAD, RETURN, argument_at, instruction, on_call
 
 _DENIED = {
     "ptrace": 101, "process_vm_readv": 310, "process_vm_writev": 311, "kcmp": 312, "pidfd_getfd": 438,
@@ -42,98 +38,65 @@ _NEW_NAMESPACES = 0x7E020000  # NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPI
 _SOCKET_FAMILIES = (1, 2, 10, 16)  # unix, inet, inet6, netlink: the rest (vsock, packet …) is refused
 _TERMINAL_IOCTLS = (0x5412, 0x541C)  # TIOCSTI, TIOCLINUX: typing into the terminal of another
 _F_SETSIG = 10
-
-_LOAD, _JUMP_EQUAL, _JUMP_AT_LEAST, _JUMP_ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
-_ALLOW, _KILL = 0x7FFF0000, 0x80000000
-_DENY = 0x00050000 | errno.EPERM
-_NO_SUCH_CALL = 0x00050000 | errno.ENOSYS
-_NUMBER_AT, _ARCHITECTURE_AT = 0, 4
-
-
-def _argument_at(index: int) -> int:
-    return 16 + 8 * index  # low half, little-endian
-
-
-def _instruction(code: int, value: int, if_true: int = 0, if_false: int = 0) -> bytes:
-    return struct.pack("=HBBI", code, if_true, if_false, value)
-
-
-def _on_call(number: int, body: list[bytes]) -> list[bytes]:
-    """``body`` runs for this call only; it must return on every path."""
-    return [_instruction(_JUMP_EQUAL, number, 0, len(body)), *body]
+_DENY = bpf.refuse(errno.EPERM)
 
 
 def program() -> bytes:
     """The filter, as an array of ``struct sock_filter``."""
-    code = [
-        _instruction(_LOAD, _ARCHITECTURE_AT),
-        _instruction(_JUMP_EQUAL, _X86_64, 1, 0),
-        _instruction(_RETURN, _KILL),
-        _instruction(_LOAD, _NUMBER_AT),
-        _instruction(_JUMP_AT_LEAST, _X32_BIT, 0, 1),
-        _instruction(_RETURN, _KILL),
-    ]
+    code: list[bytes] = []
     for number in _DENIED.values():
-        code += _on_call(number, [_instruction(_RETURN, _DENY)])
+        code += on_call(number, [instruction(RETURN, _DENY)])
     for number in _UNKNOWN.values():
-        code += _on_call(number, [_instruction(_RETURN, _NO_SUCH_CALL)])
-    code += _on_call(
+        code += on_call(number, [instruction(RETURN, bpf.refuse(errno.ENOSYS))])
+    code += on_call(
         _CLONE,
         [
-            _instruction(_LOAD, _argument_at(0)),
-            _instruction(_JUMP_ANY_BIT, _NEW_NAMESPACES, 0, 1),
-            _instruction(_RETURN, _DENY),
-            _instruction(_RETURN, _ALLOW),
+            instruction(LOAD, argument_at(0)),
+            instruction(JUMP_ANY_BIT, _NEW_NAMESPACES, 0, 1),
+            instruction(RETURN, _DENY),
+            instruction(RETURN, bpf.ALLOW),
         ],
     )
     families = len(_SOCKET_FAMILIES)
-    code += _on_call(
+    code += on_call(
         _SOCKET,
         [
-            _instruction(_LOAD, _argument_at(0)),
+            instruction(LOAD, argument_at(0)),
             *[
-                _instruction(_JUMP_EQUAL, family, families - index, 0)
+                instruction(JUMP_EQUAL, family, families - index, 0)
                 for index, family in enumerate(_SOCKET_FAMILIES)
             ],
-            _instruction(_RETURN, _DENY),
-            _instruction(_RETURN, _ALLOW),
+            instruction(RETURN, _DENY),
+            instruction(RETURN, bpf.ALLOW),
         ],
     )
-    code += _on_call(
+    code += on_call(
         _IOCTL,
         [
-            _instruction(_LOAD, _argument_at(1)),
+            instruction(LOAD, argument_at(1)),
             *[
-                _instruction(_JUMP_EQUAL, request, 2 - index, 0)
+                instruction(JUMP_EQUAL, request, 2 - index, 0)
                 for index, request in enumerate(_TERMINAL_IOCTLS)
             ],
-            _instruction(_RETURN, _ALLOW),
-            _instruction(_RETURN, _DENY),
+            instruction(RETURN, bpf.ALLOW),
+            instruction(RETURN, _DENY),
         ],
     )
-    code += _on_call(
+    code += on_call(
         _FCNTL,
         [
-            _instruction(_LOAD, _argument_at(1)),
-            _instruction(_JUMP_EQUAL, _F_SETSIG, 1, 0),
-            _instruction(_RETURN, _ALLOW),
-            _instruction(_RETURN, _DENY),
+            instruction(LOAD, argument_at(1)),
+            instruction(JUMP_EQUAL, _F_SETSIG, 1, 0),
+            instruction(RETURN, bpf.ALLOW),
+            instruction(RETURN, _DENY),
         ],
     )
-    code.append(_instruction(_RETURN, _ALLOW))
-    return b"".join(code)
-
-
-class _Program(ctypes.Structure):
-    _fields_ = [("length", ctypes.c_ushort), ("filter", ctypes.c_char_p)]
+    return bpf.program(code)
 
 
 def install() -> None:
     """Binds this process and all it starts to the filter. Needs no_new_privs; raises OSError when it
     cannot.
     """
-    if platform.machine() != "x86_64":
-        raise OSError(f"the seccomp filter knows x86_64 only, not {platform.machine()}")
-    instructions = program()
-    document = _Program(len(instructions) // 8, instructions)
-    libc.prctl(libc.PR_SET_SECCOMP, 2, ctypes.addressof(document))
+    filters = bpf.document(program())
+    libc.prctl(libc.PR_SET_SECCOMP, 2, ctypes.addressof(filters))

@@ -49,6 +49,8 @@ class Plan:
     environment: Mapping[str, str] = field(default_factory=dict)
     #: TCP among the sandbox's own processes; none without namespaces, as the network would be the host's.
     loopback: bool = False
+    #: No process starts inside but while the supervisor listens (births.py). Needs the seccomp layer.
+    gated: bool = False
 
 
 @dataclass
@@ -128,6 +130,7 @@ def _document(plan: Plan, bwrap: str | None, control: int, directory: str) -> di
         "landlock": plan.layers.landlock,
         "loopback": plan.loopback and bwrap is not None,
         "seccomp": plan.layers.seccomp,
+        "gated": plan.gated and plan.layers.seccomp,
         "read": [*paths, *([inside] if bwrap else [source for source, _ in code]), "/proc", "/dev"],
         "write": [directory, "/dev", "/proc"] if bwrap else [directory, "/dev/null", "/proc/self"],
     }

@@ -16,6 +16,7 @@ from runners.contract.limits import MAX_OUTPUT_BYTES
 from runners.contract.vocabulary import Verdict
 from runners.harness.control import MAX_PACKET
 from runners.sandbox import process_tree
+from runners.sandbox.births import Births
 from runners.sandbox.spawn import Plan, spawn
 from runners.supervisor.outcome import Ended
 from runners.supervisor.stop import Stop
@@ -36,6 +37,8 @@ class Child:
         self._stop = stop
         self._sandbox = spawn(plan)
         self._root = self._sandbox.root
+        self._gated = plan.gated and plan.layers.seccomp
+        self._births: Births | None = None
         self._output = {self._sandbox.stdout: bytearray(), self._sandbox.stderr: bytearray()}
         self.truncated = False
         self._poll = select.poll()
@@ -64,17 +67,16 @@ class Child:
     def receive(self, limit: float, what: str) -> dict[str, Any]:
         """The next message, waiting ``limit`` seconds at most.
 
-        Meanwhile drains the output pipes and polls the bounds. Raises Died, and Ended for a limit that is
-        hit; ``what`` completes "… took longer than 30 s".
+        Meanwhile drains the output pipes, lets processes be born, and polls the bounds. Raises Died, and
+        Ended for a limit that is hit; ``what`` completes "… took longer than 30 s".
         """
         end = time.monotonic() + limit
         next_weighing = 0.0
-        control = self._sandbox.control.fileno()
         while True:
-            for descriptor, _ in self._poll.poll(_POLL_MILLISECONDS):
-                if descriptor == control:
-                    return self._read()
-                self._drain(descriptor)
+            for descriptor, event in self._poll.poll(_POLL_MILLISECONDS):
+                message = self._attend(descriptor, event)
+                if message is not None:
+                    return message
             now = time.monotonic()
             if now > end:
                 raise Ended(Verdict.TIMEOUT, f"{what} took longer than {limit:g} s.")
@@ -145,6 +147,8 @@ class Child:
         if not self._buried():
             # A driver may hold a process for ever: the machine is ill then, and the verdict must not wait.
             sys.stderr.write(f"process {self._sandbox.process.pid} of a sandbox does not die\n")
+        if self._births is not None:
+            self._births.close()
         self._sandbox.close()
 
     def _buried(self) -> bool:
@@ -153,6 +157,29 @@ class Child:
         except subprocess.TimeoutExpired:
             return False
         return True
+
+    def _attend(self, descriptor: int, event: int) -> dict[str, Any] | None:
+        """Takes what waits on ``descriptor``: a message, output, or a process that wants to be born."""
+        if descriptor == self._sandbox.control.fileno():
+            if not self._gated or self._births is not None:
+                return self._read()
+            self._births = self._gate()
+            self._poll.register(self._births.descriptor, select.POLLIN)
+        elif self._births is not None and descriptor == self._births.descriptor:
+            if event & select.POLLIN:
+                self._births.admit()
+            else:
+                self._poll.unregister(descriptor)
+        else:
+            self._drain(descriptor)
+        return None
+
+    def _gate(self) -> Births:
+        """The harness's first word, before it has seen anything of the submission."""
+        data, descriptors, _, _ = socket.recv_fds(self._sandbox.control, MAX_PACKET, 1)
+        if not data or not descriptors:
+            raise Died(self._how())
+        return Births(descriptors[0])
 
     def _read(self) -> dict[str, Any]:
         try:

@@ -80,7 +80,7 @@ def test_a_process_that_a_driver_holds_is_left_behind(
     held = Child.__new__(Child)
     held._root = os.getpid()
     sandbox: Any = SimpleNamespace(process=_Undying(), close=lambda: closed.append(True))
-    held._sandbox = sandbox
+    held._sandbox, held._births = sandbox, None
 
     held.close()
 
