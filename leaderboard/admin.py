@@ -23,7 +23,10 @@ from leaderboard.models import (
     TaskVersion,
 )
 from leaderboard.services import reviews
+from leaderboard.templatetags.formats import duration, percent
 from runners.read_only_admin import ReadOnlyAdmin
+
+admin.site.site_header = admin.site.site_title = "KernelHub administration"
 
 
 class VersionInline(admin.TabularInline):
@@ -59,13 +62,13 @@ class TaskVersionAdmin(ReadOnlyAdmin):
 class SubmissionAdmin(ReadOnlyAdmin):
     big_columns = ("version__statement", "version__starters", "evaluation__result", "evaluation__progress")
     list_display = [
-        "id",
+        "short_id",
         "user",
         "baseline",
         "version",
-        "device",
         "mode",
         "verdict",
+        "device",
         "is_public",
         "machine_written",
         "created_at",
@@ -82,6 +85,10 @@ class SubmissionAdmin(ReadOnlyAdmin):
     search_fields = ["id", "user__username", "kernel__digest"]
     date_hierarchy = "created_at"
 
+    @admin.display(description="submission")
+    def short_id(self, submission: Submission) -> str:
+        return str(submission.pk)[:8]  # the whole one would wrap into five lines
+
     @admin.display(ordering="evaluation__verdict")
     def verdict(self, submission: Submission) -> str:
         return submission.evaluation.verdict or submission.evaluation.status
@@ -94,13 +101,13 @@ class ScoreAdmin(ReadOnlyAdmin):
     big_columns = ("cases", "version__statement", "version__starters")
     list_display = [
         "version",
-        "device",
         "user",
         "baseline",
-        "seconds",
-        "roofline",
+        "time",
+        "share_of_roofline",
         "standing",
         "standing_reason",
+        "device",
         "reviewed_by",
         "reviewed_at",
         "created_at",
@@ -109,6 +116,14 @@ class ScoreAdmin(ReadOnlyAdmin):
     list_select_related = ["version__task", "device", "user", "reviewed_by"]
     search_fields = ["user__username", "submission__id"]
     actions = ["release", "reject"]
+
+    @admin.display(ordering="seconds")
+    def time(self, score: Score) -> str:
+        return duration(score.seconds)
+
+    @admin.display(description="roofline", ordering="roofline")
+    def share_of_roofline(self, score: Score) -> str:
+        return percent(score.roofline)
 
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return admin.ModelAdmin.has_delete_permission(self, request, obj)

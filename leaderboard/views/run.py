@@ -130,6 +130,11 @@ class RunView:
         return [case for case in cases if case.get("status") in ("failed", "error")]
 
     @property
+    def tests_not_run(self) -> int:
+        """Of an ended run: those that a failure before them kept from being tried."""
+        return self.tests_planned - len(self.tests) if self.is_finished else 0
+
+    @property
     def has_conditions(self) -> bool:
         return any(row.timing.get("condition") for row in self.benchmarks)
 
@@ -159,16 +164,19 @@ def run_of(submission: Submission, place: QueuePlace | None = None) -> RunView:
     document = result or progress
     plan = progress.get("plan") or {}
     profile = result.get("profile")
-    tests = list(document.get("tests") or ())
-    benchmarks = [_benchmark(item) for item in document.get("benchmarks") or ()]
-    stages = _stages(Mode(submission.mode), document.get("stages") or (), evaluation.verdict)
-    tests_planned = max(len(tests), int(plan.get("tests") or 0))
-    benchmarks_planned = max(len(benchmarks), int(plan.get("benchmarks") or 0))
-    heading, tone = _heading(evaluation.status, evaluation.verdict)
 
     def told(text: Any) -> str:
         return described(str(text or ""), lambda: submission.version)
 
+    def retold(case: Mapping[str, Any]) -> Mapping[str, Any]:
+        return {**case, "message": told(case.get("message"))}
+
+    tests = [retold(item) for item in document.get("tests") or ()]
+    benchmarks = [_benchmark(retold(item)) for item in document.get("benchmarks") or ()]
+    stages = _stages(Mode(submission.mode), document.get("stages") or (), evaluation.verdict)
+    tests_planned = max(len(tests), int(plan.get("tests") or 0))
+    benchmarks_planned = max(len(benchmarks), int(plan.get("benchmarks") or 0))
+    heading, tone = _heading(evaluation.status, evaluation.verdict)
     activity = "" if evaluation.status == EvaluationStatus.FINISHED else told(progress.get("activity"))
     reason = told(evaluation.reason)
     sentence = _sentence(

@@ -94,6 +94,7 @@ def device(request: HttpRequest, slug: str) -> HttpResponse:
     ordering = quality.ordering_over_time(judged)
     calibrations = record.calibrations(found)
     families = record.families(row.spec for row in judged)
+    stands = standings(judged, families, calibrations, record.guarantees(found))
     context = {
         "device": found,
         "devices": devices,
@@ -102,7 +103,8 @@ def device(request: HttpRequest, slug: str) -> HttpResponse:
         "abstentions": _abstentions(shown),
         "forecasters": quality.qualities(rows),
         "calibrations": calibrations,
-        "standings": standings(judged, families, calibrations, record.guarantees(found)),
+        "standings": stands,
+        "guaranteed": any(item.guarantee and item.guarantee.score is not None for item in stands),
         "risk_promised": RISK,
         "confidence_promised": 1 - DELTA,
         "spend": record.spent_on(today()),

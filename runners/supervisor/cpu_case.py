@@ -17,7 +17,7 @@ from runners.supervisor.child import Died
 from runners.supervisor.child_session import VERDICTS, death
 from runners.supervisor.clock_cpu import CpuClock
 from runners.supervisor.compare import roughly_equal
-from runners.supervisor.departures import Departure, put, room_for
+from runners.supervisor.departures import Departure, candidates, put, room_for
 from runners.supervisor.input_pool import InputPool
 from runners.supervisor.oracle import Oracle
 from runners.supervisor.outcome import CaseFailed, Ended, LateWrite
@@ -112,7 +112,7 @@ class CpuCase:
         values = room_for(departure, self._elements(0, tensor))
         random = inputs.generator(os.urandom(16), tensor.name)
         inputs.fill(values.view(torch.uint8).numpy(), tensor, self.case.sizes, departure.fill, random)
-        return values
+        return candidates(departure, values)
 
     def depart(self, slot: int, departure: Departure, values: torch.Tensor) -> None:
         put(departure, self._elements(slot, departure.tensor), values)

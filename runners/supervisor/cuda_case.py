@@ -20,7 +20,7 @@ from runners.supervisor.child_session import VERDICTS, death
 from runners.supervisor.clock_cuda import CudaClock
 from runners.supervisor.compare import roughly_equal
 from runners.supervisor.cuda_arena import PAGE, PART_BYTES, POISON, CudaArena, Layout, close_descriptors
-from runners.supervisor.departures import Departure, put, room_for
+from runners.supervisor.departures import Departure, candidates, put, room_for
 from runners.supervisor.oracle import Oracle
 from runners.supervisor.outcome import CaseFailed, Ended, LateWrite
 
@@ -141,7 +141,7 @@ class CudaCase:
         values = room_for(departure, self._own_elements(0, tensor))
         random = torch_inputs.generator(self._oracle.device, secrets.token_bytes(16), tensor.name)
         torch_inputs.fill(values, tensor, self.case.sizes, departure.fill, random)
-        return values
+        return candidates(departure, values)
 
     def depart(self, slot: int, departure: Departure, values: torch.Tensor) -> None:
         put(departure, self._own_elements(slot, departure.tensor), values)

@@ -23,7 +23,8 @@ _STRONG = {"large", "heavy"}
 #: Fills among whose equal values any other stands out.
 _STEADY = {"constant", "zeros"}
 _FEW = (2, 16)  # elements changed: the fewer, the more of an input must be read to find one
-_CANDIDATES = 64  # drawn for them, of which the largest and the smallest are taken in any case
+#: Drawn for them, so many that heavy tails show; of those the largest, the smallest and some others are kept.
+_DRAWN, _CANDIDATES = 4096, 64
 #: After each pair of batches, how likely one of a length follows that departs: nobody can know it is over.
 _CHANCE = 1 / 16
 #: Of the time for a case, how much may go into such batches beyond the first of each length.
@@ -113,8 +114,18 @@ def departures(spec: TaskSpec, case: Case) -> list[Departure]:
 
 def room_for(departure: Departure, place: torch.Tensor) -> torch.Tensor:
     """Memory for the values of a departure of ``place``, which has one axis: all, or some to choose from."""
-    count = _CANDIDATES if departure.few else len(place)
+    count = _DRAWN if departure.few else len(place)
     return torch.empty(count, dtype=place.dtype, device=place.device)
+
+
+def candidates(departure: Departure, values: torch.Tensor) -> torch.Tensor:
+    """What is kept of ``values`` for ``put``, whose time must not tell of a departure: all, or the largest,
+    the smallest and some more of those to choose from.
+    """
+    if not departure.few:
+        return values
+    order = values.to(torch.float64).argsort()
+    return torch.cat([values[order[[-1, 0]]], values[: _CANDIDATES - 2]])
 
 
 def put(

@@ -1,7 +1,7 @@
 // Charts. Each draws data that the page also holds as a table, and without this script only the table is there.
 import { Chart, Legend, LinearScale, LineController, LineElement, LogarithmicScale, PointElement, ScatterController, Tooltip } from "chart.js";
 import { colour } from "./colours.js";
-import { formatDate, formatDuration } from "./format.js";
+import { formatDate, formatDuration, timeTicks } from "./format.js";
 import { surrogateCharts } from "./surrogate-charts.js";
 
 Chart.register(Legend, LinearScale, LineController, LineElement, LogarithmicScale, PointElement, ScatterController, Tooltip);
@@ -66,7 +66,7 @@ function bestSoFar(canvas, { points, baselines }) {
           ticks: { color: quiet, font, maxTicksLimit: 6, maxRotation: 0, callback: (value) => formatDate(value, now - left) } },
         y: { type: isWide ? "logarithmic" : "linear", grace: "5%", grid: { color: line }, border: { display: false },
           title: { display: true, text: isWide ? "time of a call, log scale" : "time of a call", color: quiet, font },
-          ticks: { color: quiet, font, maxTicksLimit: 6, callback: (value) => formatDuration(value) } },
+          ticks: { color: quiet, font, ...(isWide ? timeTicks : { maxTicksLimit: 6, callback: (value) => formatDuration(value) }) } },
       },
       plugins: {
         legend: { labels: { color: text, font, boxWidth: 24, boxHeight: 1 }, align: "end" },

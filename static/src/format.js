@@ -25,12 +25,14 @@ const isShort = (value) => {
 };
 const ROUND = [[1, 2, 3, 5], [1, 2, 5], [1]]; // leading digits, the finest first
 const MOST_TICKS = 6;
+const MOST_ABREAST = 4; // side by side on a phone
 
 // As many round ones as have room, or all where hardly any is round.
 function timeTick(value, place, ticks) {
   const leads = ticks.map((tick) => lead(tick.value));
   const count = (digits) => leads.filter((digit) => digits.includes(digit)).length;
-  const digits = ROUND.find((some) => count(some) <= MOST_TICKS) ?? ROUND.at(-1);
+  const most = this.isHorizontal() && this.chart.width < 480 ? MOST_ABREAST : MOST_TICKS;
+  const digits = ROUND.find((some) => count(some) <= most) ?? ROUND.at(-1);
   if (count(digits) >= 2) return digits.includes(lead(value)) ? formatDuration(value) : "";
   // The ends of a range are seldom round, and would lie over the ticks beside them.
   return isShort(value) || !ticks.some((tick) => isShort(tick.value)) ? formatDuration(value) : "";

@@ -49,7 +49,7 @@ class RooflineForecaster:
         top = bins.label_log2(room + 0.5)
         masses[top] += sum(masses[top + 1 :])
         masses[top + 1 :] = [0.0] * (bins.COUNT - top - 1)
-        rationale = f"The roofline leaves room for a speed-up of {2**room:.2f} over the reference."
+        rationale = f"The roofline leaves room for a speed-up of {2**room:.2f}× over the reference."
         return Forecast.of(masses, forecaster=self.name, version=self.version, rationale=rationale)
 
 

@@ -11,7 +11,7 @@ from runners.contract.parse import parse_task
 from runners.contract.spec import Case, TaskSpec, Tolerance
 from runners.contract.vocabulary import CaseRole, DeviceKind, Mode, Verdict
 from runners.supervisor.checking import check_outputs
-from runners.supervisor.departures import Departure, Departures, departures, put, room_for
+from runners.supervisor.departures import Departure, Departures, candidates, departures, put, room_for
 from runners.supervisor.oracle import Oracle
 from tests.engine.conftest import DOCUMENT, REFERENCE, Evaluate
 
@@ -109,11 +109,14 @@ def test_few_values_are_scattered_and_the_extremes_are_among_them(dtype: torch.d
     departure = Departure(floats("normal").inputs[0], "heavy", few=True)
     place = torch.zeros(1200, dtype=dtype)
     values = room_for(departure, place)
-    values.copy_(torch.arange(1, len(values) + 1))
-    put(departure, place, values, random.Random(3))
+    values.copy_(torch.arange(len(values)) % 256 + 1)
+    values[len(values) // 2] = 300
+    kept = candidates(departure, values)
+    assert len(kept) == 64
+    put(departure, place, kept, random.Random(3))
     changed = place[place != 0]
     assert 2 <= len(changed) <= 16
-    assert {1, len(values)} <= set(changed.tolist())
+    assert {1, 300} <= set(changed.tolist())
 
 
 def test_a_departure_that_the_reference_itself_fails_says_nothing() -> None:

@@ -29,12 +29,16 @@ def test_pages_and_api_use_that_spelling(
     case = spec.cases[0]
     reason = f"Case {case.name}: y[3] is 1, the reference says 2."
     profile = {"case": case.name, "seconds": 1e-3}
-    found = finish(submit(owner), verdict="wrong", reason=reason, score=None, profile=profile)
+    broken = {"case": case.name, "description": case.describe(), "status": "error"}
+    stuck = {**broken, "message": f"A batch of calls in case {case.name} took too long."}
+    document = {"score": None, "profile": profile, "tests": [stuck], "benchmarks": [stuck]}
+    found = finish(submit(owner), verdict="wrong", reason=reason, **document)
     client.force_login(owner)
     html = client.get(f"/submissions/{found.pk}/").content.decode()
     wanted = f"Case {case.describe()}: y[3] is 1, the reference says 2."
     assert html.count(wanted) >= 2, "the verdict and what is read aloud"
     assert f"of case <code>{case.describe()}</code>" in html
+    assert html.count(f"A batch of calls in case {case.describe()} took too long.") == 2
     assert case.name not in html
     api = APIClient()
     api.force_login(owner)

@@ -1,9 +1,12 @@
 """A run as the page draws it, from its stored documents alone."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
+from django.test import Client
 
 from leaderboard.models import Submission
 from leaderboard.selectors.submissions import QueuePlace
@@ -70,6 +73,23 @@ def test_failed_cases_come_first_and_from_both_kinds() -> None:
     run = run_of(submission(status="finished", verdict="wrong", result=result))
     assert [case["case"] for case in run.failed_cases] == ["b", "c"]
     assert run.tests_passed == 1
+
+
+def test_an_ended_run_says_how_many_tests_were_not_run_and_shows_no_times_to_come(
+    submit: Callable[..., Submission], owner: User, client: Client
+) -> None:
+    found = submit(owner, is_public=True)
+    tests = [{"case": "a", "status": "passed"}, {"case": "b", "status": "failed"}]
+    progress = {"plan": {"tests": 9, "benchmarks": 3}, "tests": tests}
+    ended = {"verdict": "wrong", "result": {"tests": tests}, "finished_at": datetime.now(UTC)}
+    for changes, not_run, times in (
+        ({"status": "queued"}, 0, True),
+        ({"status": "finished", **ended}, 7, False),
+    ):
+        Evaluation.objects.filter(pk=found.evaluation_id).update(progress=progress, **changes)
+        html = client.get(f"/submissions/{found.pk}/").content.decode()
+        assert (f'<span class="number">{not_run}</span> not run' in html) == bool(not_run)
+        assert (">Times</h2>" in html) == times
 
 
 def test_the_roofline_is_the_floor_over_the_time() -> None:

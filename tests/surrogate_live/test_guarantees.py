@@ -121,6 +121,8 @@ def test_the_page_says_where_it_holds_and_what_is_missing(anchor: Anchor, client
     page = client.get(f"/surrogate/{anchor.device.slug}/").content.decode()
     assert "What its record allows" in page
     assert ("holds</span>" in page) == (count == 60)
+    # Columns of numbers only where there are some: without them the sentences fit a phone.
+    assert ("Threshold <small>" in page, 'class="stacked"' in page) == (count == 60, count == 7)
     assert (f"At least {LEAST - 7} more kernels must be judged" in page) == (count == 7)
     assert "It does not hold for other tasks, devices or forecasters" in page
 
