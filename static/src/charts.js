@@ -63,7 +63,7 @@ function bestSoFar(canvas, { points, baselines }) {
       interaction: { mode: "nearest", axis: "x", intersect: false },
       scales: {
         x: { type: "linear", min: left, max: now, grid: { display: false }, border: { color: line },
-          ticks: { color: quiet, font, maxTicksLimit: 6, maxRotation: 0, callback: (value) => formatDate(value, now - left) } },
+          ticks: { color: quiet, font, maxTicksLimit: canvas.clientWidth < 480 ? 3 : 6, maxRotation: 0, callback: (value) => formatDate(value, now - left) } },
         y: { type: isWide ? "logarithmic" : "linear", grace: "5%", grid: { color: line }, border: { display: false },
           title: { display: true, text: isWide ? "time of a call, log scale" : "time of a call", color: quiet, font },
           ticks: { color: quiet, font, ...(isWide ? timeTicks : { maxTicksLimit: 6, callback: (value) => formatDuration(value) }) } },
