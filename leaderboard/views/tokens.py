@@ -24,6 +24,7 @@ class TokenForm(forms.Form):
         choices=ApiToken.Scope.choices,
         initial=[ApiToken.Scope.READ, ApiToken.Scope.SUBMIT],
         widget=forms.CheckboxSelectMultiple,
+        error_messages={"required": "Choose at least one: without a scope a token can do nothing."},
     )
     days = forms.TypedChoiceField(
         label="Expires",

@@ -21,12 +21,13 @@ def with_repeats(answer: Forecast | Abstention, repeats: Repeats) -> Forecast | 
         return answer
     if ratio is not None:
         runs = len(repeats.log2_ratios)
+        often = "once" if runs == 1 else f"{runs} times"
         return Forecast.of(
             _at(ratio, repeats.noise),
             forecaster=answer.forecaster,
             version=VERSION,
             p_correct=p_correct,
-            rationale=f"The same source was timed on this device before, {runs} time{'s' * (runs > 1)}.",
+            rationale=f"The same source was timed on this device before, {often}.",
             usage=answer.usage,
         )
     if isinstance(answer, Abstention):

@@ -70,7 +70,7 @@ def test_a_refusal_names_rule_and_line_and_the_editor_goes_there(
     page.goto(site.submit)
     set_source(page, "import torch\n\ndef kernel(x):\n    return (\n")
     page.get_by_role("button", name="Submit").click()
-    expect(page.get_by_role("alert")).to_contain_text("line")
+    expect(page.get_by_role("alert")).to_contain_text("Line 4:")
     expect(page.get_by_role("alert")).to_contain_text("syntax_error")
     expect(page.get_by_role("alert")).to_be_in_viewport(ratio=1)
     expect(page.locator(".cm-error-line")).to_have_count(1)

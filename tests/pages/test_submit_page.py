@@ -1,6 +1,7 @@
 """The submit page with and without scripts: what is taken, what is refused and how that is said."""
 
 import html
+import re
 from collections.abc import Callable
 
 import pytest
@@ -88,7 +89,9 @@ def test_a_refusal_names_the_line(visitor: Client, form: dict[str, str]) -> None
     source = "def kernel(x):\n    return (\n"
     response = visitor.post(PATH, form | {"source": source}, headers={"HX-Request": "true"})
     assert response.status_code == 422
-    assert "data-line=" in response.content.decode()
+    body = response.content.decode()
+    assert 'data-line="2"' in body
+    assert re.findall(r"[Ll]ine \d", body) == ["Line 2"], "once, by the message"
 
 
 def test_visitors_can_read_but_not_enter(client: Client, task: object, form: dict[str, str]) -> None:

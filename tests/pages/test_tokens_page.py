@@ -45,3 +45,13 @@ def test_a_bad_form_makes_nothing(client: Client, owner: User) -> None:
     ):
         assert client.post("/settings/tokens/", form).status_code == 200
     assert not ApiToken.objects.exists()
+
+
+def test_a_token_without_a_scope_is_refused_with_what_to_do_and_an_unused_one_was_never_used(
+    client: Client, owner: User
+) -> None:
+    client.force_login(owner)
+    make(client)
+    body = client.post("/settings/tokens/", {"name": "laptop", "days": "30"}).content.decode()
+    assert "Choose at least one: without a scope a token can do nothing." in body
+    assert "<td>read</td><td>never</td>" in body
