@@ -25,7 +25,8 @@ _NOT_COMPARED = ("uuid", "load")
 
 
 def measure_ceilings(target: DeviceTarget) -> dict[str, Any]:
-    """``copy_bytes_per_s``, ``flops_per_s`` by dtype, ``launch_seconds``. Raises RuntimeError when it fails.
+    """``copy_bytes_per_s``, ``read_bytes_per_s``, ``flops_per_s`` by dtype, ``launch_seconds``. Raises
+    RuntimeError when it fails.
 
     The best of several repeats counts: a ceiling is what the device can do when nothing disturbs it.
     """

@@ -19,7 +19,8 @@ _LAUNCHES = 2000
 
 
 def measure() -> dict[str, Any]:
-    """``copy_bytes_per_s``, ``flops_per_s`` by dtype, ``launch_seconds``: the best of several repeats.
+    """``copy_bytes_per_s``, ``read_bytes_per_s``, ``flops_per_s`` by dtype, ``launch_seconds``: the best of
+    several repeats.
 
     float32 means full single precision: TF32 is another, coarser format.
     """
@@ -27,6 +28,7 @@ def measure() -> dict[str, Any]:
     source = torch.randn(_COPY_BYTES // 4, device="cuda")
     target = torch.empty_like(source)
     copy = _best(partial(target.copy_, source))
+    read = _best(partial(torch.sum, source))
     del source, target
     rates = {}
     for name, size in _MATMUL_SIZES.items():
@@ -37,6 +39,7 @@ def measure() -> dict[str, Any]:
     one = torch.zeros(1, device="cuda")
     return {
         "copy_bytes_per_s": 2 * _COPY_BYTES / copy,
+        "read_bytes_per_s": _COPY_BYTES / read,
         "flops_per_s": rates,
         "launch_seconds": _best(partial(one.add_, 1), calls=_LAUNCHES),
         **_least_launch(),

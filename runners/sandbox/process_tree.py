@@ -95,17 +95,17 @@ def wait_nanoseconds(pids: Iterable[int]) -> int:
     return scheduled_nanoseconds(pids)[1]
 
 
+def waits(pid: int) -> dict[str, int]:
+    """The same for each thread of ``pid`` by itself, nanoseconds."""
+    return {thread: waited for thread, _, waited in _schedules(pid)}
+
+
 def scheduled_nanoseconds(pids: Iterable[int]) -> tuple[int, int]:
-    """Both in one look, (run, waited): Linux, Documentation/scheduler/sched-stats.rst."""
+    """Run and waited, all threads of ``pids`` together, in one look."""
     run = waited = 0
     for pid in pids:
-        for thread in _threads(pid):
-            with (
-                contextlib.suppress(OSError, ValueError),
-                open(f"/proc/{pid}/task/{thread}/schedstat") as lines,
-            ):
-                more_run, more_waited, _ = map(int, lines.read().split())
-                run, waited = run + more_run, waited + more_waited
+        for _, more_run, more_waited in _schedules(pid):
+            run, waited = run + more_run, waited + more_waited
     return run, waited
 
 
@@ -120,6 +120,14 @@ def weigh(root: int) -> Weight:
                 elif line.startswith("Threads:"):
                     threads += int(line.split()[1])
     return Weight(memory, len(pids), threads)
+
+
+def _schedules(pid: int) -> Iterator[tuple[str, int, int]]:
+    """Thread, run and waited: Linux, Documentation/scheduler/sched-stats.rst."""
+    for thread in _threads(pid):
+        with contextlib.suppress(OSError, ValueError), open(f"/proc/{pid}/task/{thread}/schedstat") as lines:
+            run, waited, _ = map(int, lines.read().split())
+            yield thread, run, waited
 
 
 def _threads(pid: int) -> list[str]:

@@ -50,7 +50,8 @@ def copy_seconds(spec: TaskSpec, case: Case, ceilings: Mapping[str, Any]) -> flo
 
 def _moving(spec: TaskSpec, case: Case, ceilings: Mapping[str, Any]) -> float | None:
     floors = []
-    bandwidth = ceilings.get("copy_bytes_per_s")
+    # A sum reads only, which goes faster than reading and writing in turn.
+    bandwidth = max(ceilings.get("copy_bytes_per_s") or 0.0, ceilings.get("read_bytes_per_s") or 0.0)
     if bandwidth and not case.fits_in_cache:
         floors.append(spec.case_bytes(case) / bandwidth)
     launch = ceilings.get("least_launch_seconds")

@@ -2,13 +2,15 @@
 
 import io
 import json
+import os
 from pathlib import Path
 
 import pytest
 from django.core.management import CommandError, call_command
 from pytest_django import Settings
 
-from runners import calibrate_cpu
+from leaderboard.catalog.loader import CATALOG, load
+from runners import calibrate_cpu, fma_rate
 from runners.calibrate import calibration_environment, environment_digest, remembered_ceilings
 from runners.contract.job import DeviceTarget
 from runners.devices import detect, find
@@ -17,6 +19,7 @@ from runners.models import Device
 from runners.noise import ASSUMED, Noise, NoiseError, measure_noise, spread
 from runners.quiet import Quiet, wait_for_quiet
 from runners.services import devices, repeats
+from runners.supervisor.floors import floor_seconds
 
 
 def cpu_target() -> DeviceTarget:
@@ -38,6 +41,7 @@ def test_the_command_stores_ceilings_with_their_environment(settings: Settings, 
     assert device.noise_measured_at is None
     assert 0 <= device.calibration["machine"]["load"] <= 1
     assert "copy: " in out.getvalue()
+    assert "read: " in out.getvalue()
 
 
 @pytest.mark.parametrize(
@@ -157,6 +161,38 @@ def test_what_disturbs_one_trial_does_not_become_the_ceiling() -> None:
     )
     assert best == {"copy": 1.0, "launch": 3.0}
     assert len(pauses) == 3
+
+
+@pytest.mark.parametrize(
+    ("wall", "ran", "waited", "cores", "seconds"),
+    [
+        (3.0, 3.0, 0.0, 1, 3.0),  # in peace
+        (3.0, 2.0, 1.0, 1, 2.0),  # one other on its core
+        (3.0, 4.0, 1.0, 2, 2.0),
+        (3.0, 2.9, 2.5, 1, 2.9),  # what it did takes that long in any case
+    ],
+)
+def test_waiting_for_a_core_is_no_part_of_a_ceiling(
+    wall: float, ran: float, waited: float, cores: int, seconds: float
+) -> None:
+    assert calibrate_cpu.undisturbed(wall, ran, waited, cores) == seconds
+
+
+def test_a_core_multiplies_and_adds_in_either_precision(monkeypatch: pytest.MonkeyPatch) -> None:
+    rates = fma_rate.fma_rates()
+    assert rates.keys() == {"float32", "float64"}
+    assert all(1e8 < rate / len(os.sched_getaffinity(0)) < 1e12 for rate in rates.values())
+
+    monkeypatch.setattr(fma_rate.toolchain, "find", lambda: None)
+    assert fma_rate.fma_rates() == {}
+
+
+def test_reading_alone_may_be_faster_than_copying() -> None:
+    spec = load(CATALOG / "softmax").spec
+    case = next(case for case in spec.cases if not case.fits_in_cache)
+    copying = floor_seconds(spec, case, {"copy_bytes_per_s": 1e9})
+    assert copying == spec.case_bytes(case) / 1e9
+    assert floor_seconds(spec, case, {"copy_bytes_per_s": 1e9, "read_bytes_per_s": 2e9}) == copying / 2
 
 
 def test_what_the_machine_did_meanwhile_is_kept_beside_the_ceilings(device: Device) -> None:

@@ -69,6 +69,7 @@ class Command(BaseCommand):
 
     def _show_ceilings(self, ceilings: dict[str, Any]) -> None:
         self.stdout.write(f"copy: {ceilings['copy_bytes_per_s']:.4g} bytes/s")
+        self.stdout.write(f"read: {ceilings['read_bytes_per_s']:.4g} bytes/s")
         for dtype, rate in ceilings["flops_per_s"].items():
-            self.stdout.write(f"matmul, {dtype}: {rate:.4g} operations/s")
+            self.stdout.write(f"arithmetic, {dtype}: {rate:.4g} operations/s")
         self.stdout.write(f"launch: {ceilings['launch_seconds']:.4g} s")
