@@ -92,3 +92,11 @@ def test_every_failure_is_some_fault(kind: FailureKind) -> None:
     read = read_failure(Failure(kind, "so it is"))
     assert "so it is" in read.message
     assert (read.fault == Fault.REFUSED) == (kind == FailureKind.REFUSED)
+
+
+@pytest.mark.parametrize("text", ["```a\n" * 100_000, "<<<<<<< SEARCH\n=======\n" * 20_000])
+def test_an_answer_that_opens_all_the_time_and_closes_nothing_is_read(text: str) -> None:
+    """It would hang a worker if each opening were followed to the end: hours for these."""
+    for read in (rewrite(text), edited(text)):
+        assert isinstance(read, Unusable)
+        assert read.fault in (Fault.NO_CODE, Fault.BAD_EDIT)

@@ -41,9 +41,9 @@ class Unusable:
     source: str = ""  # as far as there was one: what a repair starts from
 
 
-_FENCE = re.compile(r"^```[ \t]*([\w+#-]*)[ \t]*\n(.*?)^```[ \t]*$", re.DOTALL | re.MULTILINE)
-_EDIT = re.compile(r"^<<<<<<< SEARCH\n(.*?)^=======\n(.*?)^>>>>>>> REPLACE[ \t]*$", re.DOTALL | re.MULTILINE)
-_MARKS = re.compile(r"^(?:<<<<<<< SEARCH|=======|>>>>>>> REPLACE)", re.MULTILINE)
+_OPENS = re.compile(r"```[ \t]*[\w+#-]*[ \t]*")
+_CLOSES = re.compile(r"```[ \t]*")
+_SEARCH, _BETWEEN, _REPLACE = "<<<<<<< SEARCH", "=======", ">>>>>>> REPLACE"
 _MOST_EDITS = 40
 _LONGEST_IDEA = 300
 
@@ -62,12 +62,12 @@ def read_rewrite(answer: Answer, language: Language, spec: TaskSpec) -> Written 
     text = answer.text.replace("\r\n", "\n")
     if not text.strip():
         return Unusable(Fault.EMPTY, "The answer is empty.")
-    blocks = [block for block in _FENCE.finditer(text) if block[2].strip()]
+    blocks = [block for block in _code_blocks(text) if block.strip()]
     if not blocks:
         return Unusable(Fault.NO_CODE, "The answer holds no complete code block.")
     if len(blocks) > 1:
         return Unusable(Fault.NO_CODE, f"The answer holds {len(blocks)} code blocks instead of one.")
-    return _checked(blocks[0][2], _idea(text), language, spec)
+    return _checked(blocks[0], _idea(text), language, spec)
 
 
 def read_edit(answer: Answer, parent: str, language: Language, spec: TaskSpec) -> Written | Unusable:
@@ -75,14 +75,13 @@ def read_edit(answer: Answer, parent: str, language: Language, spec: TaskSpec) -
     text = answer.text.replace("\r\n", "\n")
     if not text.strip():
         return Unusable(Fault.EMPTY, "The answer is empty.")
-    edits = list(_EDIT.finditer(text))
+    edits, marks = _edits(text)
     if not edits or len(edits) > _MOST_EDITS:
         return Unusable(Fault.BAD_EDIT, f"The answer holds {len(edits)} complete edits.")
-    if len(_MARKS.findall(text)) != 3 * len(edits):
+    if marks != 3 * len(edits):
         return Unusable(Fault.BAD_EDIT, "An edit's marks are out of order, or one is missing.")
     source = parent if parent.endswith("\n") else parent + "\n"
-    for number, edit in enumerate(edits, 1):
-        old, new = edit[1], edit[2]
+    for number, (old, new) in enumerate(edits, 1):
         count = source.count(old) if old.strip() else 0
         if count != 1:
             found = "is empty" if not old.strip() else f"stands {count} times in the kernel, not once"
@@ -91,6 +90,45 @@ def read_edit(answer: Answer, parent: str, language: Language, spec: TaskSpec) -
     if source.strip() == parent.strip():
         return Unusable(Fault.KNOWN, "The edits change nothing.")
     return _checked(source, _idea(text), language, spec)
+
+
+def _code_blocks(text: str) -> list[str]:
+    """What stands between fences that open and close. Line by line: an expression for the whole looks for the
+    end of each fence anew, which takes hours where thousands open and none closes."""
+    blocks: list[str] = []
+    inside: list[str] | None = None
+    for line in text.split("\n"):
+        if inside is None:
+            inside = [] if _OPENS.fullmatch(line) else None
+        elif _CLOSES.fullmatch(line):
+            blocks.append("".join(inside))
+            inside = None
+        else:
+            inside.append(line + "\n")
+    return blocks
+
+
+def _edits(text: str) -> tuple[list[tuple[str, str]], int]:
+    """(complete edits as (old, new), lines that begin with any of their marks)."""
+    edits: list[tuple[str, str]] = []
+    marks = 0
+    old: list[str] | None = None
+    new: list[str] | None = None
+    for line in text.split("\n"):
+        marks += line.startswith((_SEARCH, _BETWEEN, _REPLACE))
+        if old is None:
+            old = [] if line == _SEARCH else None
+        elif new is None:
+            if line == _BETWEEN:
+                new = []
+            else:
+                old.append(line + "\n")
+        elif line.rstrip(" \t") == _REPLACE:
+            edits.append(("".join(old), "".join(new)))
+            old = new = None
+        else:
+            new.append(line + "\n")
+    return edits, marks
 
 
 def _checked(source: str, idea: str, language: Language, spec: TaskSpec) -> Written | Unusable:
