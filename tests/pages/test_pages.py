@@ -123,7 +123,7 @@ def test_a_failed_run_shows_the_case_and_runs_nothing_of_it(
         assert "What it launched: a library's kernels" in html
         assert "outside the error budget" in html
         assert "12.5\u202f×</span> used" in html
-        assert "43.0\u202f% of the measured copy bandwidth" in html
+        assert "43.0\u202f%</span> of the measured copy bandwidth" in html
         assert f'href="/submissions/{submission.pk}/trace/" download' in html
         assert_clean(html)
 
