@@ -1,8 +1,8 @@
 """What the sandbox of this machine keeps out, found by trying. Run as ``python -m runners.sandbox.probe``.
 
 A layer counts as proved when the attempt that it must stop was stopped; asking a kernel for its version
-proves nothing. Tiers: T0 own uid, limits, empty environment · T1 also Landlock and seccomp · T2 also
-namespaces.
+proves nothing. Tiers: T0 own uid, limits, empty environment · T1 also Landlock and seccomp, and births by
+permission on devices whose clock stops the submission · T2 also namespaces.
 """
 
 import contextlib
@@ -18,6 +18,7 @@ from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 
+from runners.contract.vocabulary import DeviceKind
 from runners.sandbox import bubblewrap, process_tree
 from runners.sandbox.bounds import Bounds
 from runners.sandbox.spawn import Layers, Plan, spawn
@@ -39,7 +40,12 @@ class Probe:
     def usable(self) -> Layers:
         """The layers that runs on this machine put on."""
         proved = {name for name, word in self.layers.items() if word == PROVED}
-        return Layers("landlock" in proved, "seccomp" in proved, "namespaces" in proved)
+        return Layers("landlock" in proved, "seccomp" in proved, "namespaces" in proved, "births" in proved)
+
+    def tier_on(self, kind: str) -> str:
+        """The tier for measuring on devices of ``kind``."""
+        unsafe = kind == DeviceKind.CPU and self.layers.get("births") != PROVED
+        return min(self.tier, TIERS[0], key=tier_number) if unsafe else self.tier
 
     def missing(self) -> str:
         """The layers that are not proved, for a sentence."""
@@ -132,8 +138,11 @@ def _find() -> Probe:
         layers["landlock"] = _judge(_attempt(Layers(True, False, below), request), ("hidden",))
         if layers["landlock"] == PROVED and not (isinstance(bare, dict) and bare["hidden"]):
             layers["landlock"] = "not proved: the file is out of reach without it, too"
-        calls = ("ptrace", "vsock", "unasked birth")
-        layers["seccomp"] = _judge(_attempt(Layers(False, True, below), request), calls)
+        calls = _attempt(Layers(False, True, below, births=False), request)
+        layers["seccomp"] = _judge(calls, ("ptrace", "vsock"))
+        layers["births"] = _judge(_attempt(Layers(False, True, below), request), ("unasked birth",))
+        if layers["births"] == PROVED and not (isinstance(calls, dict) and calls["unasked birth"]):
+            layers["births"] = "not proved: no process starts without it, too"
     tier = "none"
     for name, wanted in (("T0", ["own uid"]), ("T1", ["landlock", "seccomp"]), ("T2", ["namespaces"])):
         if any(layers[layer] != PROVED for layer in wanted):
@@ -156,7 +165,7 @@ def _attempt(layers: Layers, request: dict[str, object]) -> dict[str, bool] | st
         hidden = str(request["hidden"])
         place = "/forbidden" if layers.namespaces else hidden
         request = {**request, "hidden": place}
-        started = spawn(Plan("probes", Bounds(), layers, forbidden_paths=[(hidden, place)], gated=True))
+        started = spawn(Plan("probes", Bounds(), layers, forbidden_paths=[(hidden, place)], stopped=True))
     except OSError as error:
         return f"the sandbox does not start: {error}"
     gates: list[int] = []

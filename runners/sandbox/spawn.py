@@ -28,6 +28,7 @@ class Layers:
     landlock: bool = True
     seccomp: bool = True
     namespaces: bool = True
+    births: bool = True  # only together with seccomp, which refuses what it could not read
 
 
 @dataclass(frozen=True)
@@ -49,8 +50,13 @@ class Plan:
     environment: Mapping[str, str] = field(default_factory=dict)
     #: TCP among the sandbox's own processes; none without namespaces, as the network would be the host's.
     loopback: bool = False
-    #: No process starts inside but while the supervisor listens (births.py). Needs the seccomp layer.
-    gated: bool = False
+    #: It is stopped and continued: no process may start inside but while the supervisor listens (births.py).
+    stopped: bool = False
+
+    @property
+    def gated(self) -> bool:
+        """Whether that is so here."""
+        return self.stopped and self.layers.seccomp and self.layers.births
 
 
 @dataclass
@@ -130,7 +136,7 @@ def _document(plan: Plan, bwrap: str | None, control: int, directory: str) -> di
         "landlock": plan.layers.landlock,
         "loopback": plan.loopback and bwrap is not None,
         "seccomp": plan.layers.seccomp,
-        "gated": plan.gated and plan.layers.seccomp,
+        "gated": plan.gated,
         "read": [*paths, *([inside] if bwrap else [source for source, _ in code]), "/proc", "/dev"],
         "write": [directory, "/dev", "/proc"] if bwrap else [directory, "/dev/null", "/proc/self"],
     }

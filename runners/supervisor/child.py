@@ -37,7 +37,7 @@ class Child:
         self._stop = stop
         self._sandbox = spawn(plan)
         self._root = self._sandbox.root
-        self._gated = plan.gated and plan.layers.seccomp
+        self._gated = plan.gated
         self._births: Births | None = None
         self._output = {self._sandbox.stdout: bytearray(), self._sandbox.stderr: bytearray()}
         self.truncated = False

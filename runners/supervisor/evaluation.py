@@ -108,8 +108,9 @@ class Evaluation:
     def _refuse_what_cannot_work(self) -> None:
         job = self._job
         language = LANGUAGE_LABELS[job.language]
-        if tier_number(self._probe.tier) < tier_number(job.required_tier):
-            text = f"This runner's sandbox reaches tier {self._probe.tier}, {job.required_tier} is required"
+        tier = self._probe.tier_on(job.target.kind)
+        if tier_number(tier) < tier_number(job.required_tier):
+            text = f"This runner's sandbox reaches tier {tier}, {job.required_tier} is required"
             raise Ended(Verdict.REFUSED, f"{text}: {self._probe.missing()}.")
         if len(job.source.encode()) > MAX_SOURCE_BYTES:
             raise Ended(Verdict.REFUSED, f"The source is longer than {MAX_SOURCE_BYTES} bytes.")
@@ -234,7 +235,11 @@ def _empty_document(job: Job, probe: Probe) -> ResultDocument:
         "language": str(job.language),
         "spec": job.spec.digest,
         "kernel": hashlib.sha256(source).hexdigest(),
-        "engine": {"version": environment.ENGINE_VERSION, "tier": probe.tier, "layers": dict(probe.layers)},
+        "engine": {
+            "version": environment.ENGINE_VERSION,
+            "tier": probe.tier_on(job.target.kind),
+            "layers": dict(probe.layers),
+        },
         "device": dict(job.target.facts),
         "environment": environment.environment(),
         "stages": [],

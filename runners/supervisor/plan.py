@@ -24,7 +24,7 @@ def plan_for(target: DeviceTarget, kind: str, bounds: Bounds, layers: Layers) ->
     cores = tuple(target.cores)
     plan = Plan("child", bounds, layers, cores, packages=python, imports=_TORCH if python else ())
     if target.kind != DeviceKind.CUDA:
-        return replace(plan, gated=True)  # the clock of the CPU stops it
+        return replace(plan, stopped=True)  # the clock of the CPU stops it
     access = gpu_access(target.index)
     return replace(
         plan,

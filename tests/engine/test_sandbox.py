@@ -166,7 +166,18 @@ def test_this_machine_proves_every_layer(proved: Probe) -> None:
     """In CI a layer that is missing here is a failure of the machine, and must not go unseen."""
     if not os.environ.get("CI"):
         pytest.skip("machines outside CI may lack a layer")
-    assert proved.tier == "T2", proved.missing()
+    assert proved.tier == proved.tier_on("cpu") == "T2", proved.missing()
+
+
+@pytest.mark.parametrize(("births", "reached"), [(PROVED, "T2"), ("not stopped: unasked birth", "T0")])
+def test_a_cpu_needs_births_by_permission(births: str, reached: str) -> None:
+    probe = Probe("T2", {"births": births})
+    assert (probe.tier_on("cpu"), probe.tier_on("cuda")) == (reached, "T2")
+    assert probe.usable().births == (births == PROVED)
+
+
+def test_a_machine_without_any_tier_has_none_on_a_cpu_either() -> None:
+    assert Probe("none", {}).tier_on("cpu") == "none"
 
 
 def test_an_installation_under_tmp_is_seen_inside(tmp_path: Path) -> None:

@@ -41,7 +41,9 @@ class Command(BaseCommand):
             target = DeviceTarget(detected.kind, detected.index, detected.cores, detected.facts)
             environment = calibration_environment(detected.facts)
             proved = probe()
-            runner = devices.register_runner(device=device, tier=proved.tier, layers=proved.layers)
+            runner = devices.register_runner(
+                device=device, tier=proved.tier_on(device.kind), layers=proved.layers
+            )
             if settings.CALIBRATE and devices.is_outdated(device=device, environment=environment):
                 # About a minute, in which people shall not read that the device is offline.
                 devices.note_measuring(device=device, runner=runner)
