@@ -1,10 +1,15 @@
 """From a complete message to an Answer or the Failure that its stop reason stands for."""
 
 import json
+import math
+from typing import Any
 
 from anthropic.types import Message
 
 from surrogate.llm.outcome import Answer, Failure, FailureKind, ToolCall
+
+#: Levels of lists and objects in an answer; what is asked for has three at most.
+_DEEPEST = 32
 
 
 def read_message(message: Message, *, wants_json: bool) -> Answer | Failure:
@@ -47,10 +52,33 @@ def read_message(message: Message, *, wants_json: bool) -> Answer | Failure:
     answer = Answer(text, message.model, message.stop_reason, tool_calls=calls)
     if not wants_json or message.stop_reason == "tool_use":
         return answer
-    try:
-        data = json.loads(text)
-    except (ValueError, RecursionError):
-        data = None
-    if not isinstance(data, dict):
+    data = _document(text)
+    if data is None:
         return Failure(FailureKind.MALFORMED, "the answer is not the JSON object asked for", partial=text)
     return Answer(text, message.model, message.stop_reason, data)
+
+
+def _document(text: str) -> dict[str, Any] | None:
+    """The object that ``text`` is; None where it is none, or one that can't be stored: numbers that JSON does
+    not have and Python reads all the same, more levels than a walk through it could bear."""
+    try:
+        data = json.loads(text, parse_float=_finite, parse_constant=_finite)
+    except (ValueError, RecursionError):
+        return None
+    return data if isinstance(data, dict) and not _is_deep(data) else None
+
+
+def _finite(text: str) -> float:
+    if not math.isfinite(value := float(text)):
+        raise ValueError(f"{text} is no number of JSON")
+    return value
+
+
+def _is_deep(data: Any) -> bool:
+    level = [data]
+    for _ in range(_DEEPEST):
+        nested = [item for item in level if isinstance(item, dict | list)]
+        level = [part for item in nested for part in (item.values() if isinstance(item, dict) else item)]
+        if not level:
+            return False
+    return True
