@@ -24,6 +24,8 @@ FEWEST_RUNS = 3
 _LEAST_FREEDOM = FEWEST_RUNS - 1
 #: What is assumed of a device whose equal runs nobody has compared yet.
 ASSUMED: Mapping[str, float] = {"cpu": 0.03, "cuda": 0.01}
+#: How many comparisons that assumption is worth beside real ones.
+_ASSUMED_FREEDOM = 4
 _ONE_SIDED = 1.645  # standard deviations that hold 95 % of a normal distribution on one side
 _SOURCE = """\
 import torch
@@ -57,6 +59,14 @@ class Spread:
         rest = 2 / (9 * self.freedom)
         quantile = self.freedom * (1 - rest - _ONE_SIDED * math.sqrt(rest)) ** 3
         return self.deviation * math.sqrt(self.freedom / quantile)
+
+    def at_most_beside(self, assumed: float) -> float:
+        """The same, where ``assumed`` had been expected: two comparisons on a busy machine would else tie
+        kernels that differ tenfold. It never makes the noise larger than what was seen says.
+        """
+        freedom = self.freedom + _ASSUMED_FREEDOM
+        squares = self.freedom * self.deviation**2 + _ASSUMED_FREEDOM * assumed**2
+        return min(self.at_most, Spread(math.sqrt(squares / freedom), freedom).at_most)
 
 
 def pooled(groups: Iterable[Sequence[float]]) -> Spread | None:

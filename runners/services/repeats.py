@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from runners.contract.vocabulary import Mode, Verdict
 from runners.models import Device, Evaluation, EvaluationStatus, Kernel, Lane, SpecDocument
-from runners.noise import Noise, pooled
+from runners.noise import ASSUMED, Noise, pooled
 from runners.selectors import alive_runners
 from runners.services import evaluations
 
@@ -52,7 +52,7 @@ def learn(*, device: Device) -> bool:
     found = pooled(_equal_runs(device))
     if found is None:
         return False
-    device.noise = found.at_most
+    device.noise = found.at_most_beside(ASSUMED[device.kind])
     device.noise_measured_at = timezone.now()
     device.calibration = {
         **device.calibration,

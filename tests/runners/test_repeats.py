@@ -40,6 +40,19 @@ def test_what_the_noise_is_at_most_by_its_table(freedom: int, factor: float) -> 
     assert Spread(0.01, freedom).at_most == pytest.approx(0.01 * factor, rel=0.02)
 
 
+@pytest.mark.parametrize(
+    ("deviation", "freedom", "at_most"),
+    [
+        (0.77, 2, 0.84),  # 3.4 by themselves
+        (0.10, 2, 0.12),
+        (0.10, 100, 0.11),
+        (0.002, 12, 0.003),  # nothing seen says that it is as noisy as had been assumed
+    ],
+)
+def test_a_few_runs_do_not_tie_everything(deviation: float, freedom: int, at_most: float) -> None:
+    assert Spread(deviation, freedom).at_most_beside(0.03) == pytest.approx(at_most, rel=0.06)
+
+
 def test_twenty_equal_kernels_share_their_rank() -> None:
     """Of a thousand boards on which noise was learned from twelve comparisons; goal: all."""
     chance = random.Random(1)
