@@ -85,11 +85,11 @@ def test_money_counts_for_a_day_from_when_it_was_paid(start: Start, owner: User,
     asked = {"bound": "0.5", "tokens_bound": 100}
     journal.add("asked", "old", asked)
     journal.add("replied", "old", {"cost": "0.25", "tokens": 50})
+    journal.add("asked", "new", asked)
     runs.cancel(run=run, user=owner)
-    assert quota_of(owner).dollars == pytest.approx(0.25)
+    assert quota_of(owner).dollars == pytest.approx(0.25 + 0.5)  # ended, with a call under way all the same
     age(days=2)
     assert quota_of(owner).dollars == 0
-    journal.add("asked", "new", asked)  # of a run that has ended, under way all the same
     SearchRun.objects.update(finished_at=timezone.now())
     assert quota_of(owner).dollars == pytest.approx(0.5)
     journal.add("replied", "new", {"cost": "0.125", "tokens": 50})

@@ -12,7 +12,9 @@ from django.utils import timezone
 from leaderboard.search.llm.journal import Document, StepTaken
 from leaderboard.search.llm.local import LocalPurse
 from leaderboard.search.llm.models import JournalEntry
-from leaderboard.search.models import SearchRun
+from leaderboard.search.models import RunStatus, SearchRun
+from leaderboard.search.services.log import lock
+from leaderboard.search.services.runs import wall_seconds
 from runners.contract.storable import storable_document
 from surrogate.llm.ledger import OverBudget, Reservation, SpendLedger
 from surrogate.services.spending import EXPIRES_AFTER
@@ -37,14 +39,18 @@ class DatabaseJournal:
         ]
 
     def add(self, kind: str, step: str, document: Document) -> None:
-        """The run's sums change with the entry. Raises StepTaken for an entry that is there already."""
+        """The run's sums change with the entry.
+
+        Raises StepTaken for an entry that is there already, and for a question once the run is paused, has
+        ended or is out of time: a generation takes many calls, and none is made after that.
+        """
         try:
             with transaction.atomic():
                 JournalEntry.objects.create(
                     run_id=self._run, kind=kind, step=step, document=storable_document(document)
                 )
                 if kind == Kind.ASKED:
-                    self._reserve(document)
+                    self._reserve(step, document)
                 elif kind == Kind.REPLIED:
                     self._settle(step, document)
         except IntegrityError:
@@ -60,7 +66,10 @@ class DatabaseJournal:
         self.add(Kind.REPLIED, step, {**lost, "attempts": [], "result": "cancelled", "message": message})
         return True
 
-    def _reserve(self, document: Document) -> None:
+    def _reserve(self, step: str, document: Document) -> None:
+        run = lock(self._run)
+        if run.status != RunStatus.RUNNING or wall_seconds(run) >= run.wall_seconds_limit:
+            raise StepTaken(step)
         SearchRun.objects.filter(pk=self._run).update(
             money_reserved=F("money_reserved") + float(document["bound"]),
             tokens_reserved=F("tokens_reserved") + int(document["tokens_bound"]),

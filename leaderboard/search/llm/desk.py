@@ -1,8 +1,9 @@
 """Asking models: money and tokens set aside, the question noted, the answer stored before anybody uses it."""
 
 import asyncio
+from collections import deque
 from collections.abc import Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, Protocol
@@ -92,7 +93,7 @@ class Desk:
     def ask(self, book: Book, questions: Sequence[Question]) -> list[Reply]:
         """One reply per question, in order; a step that has its reply already is not asked again.
 
-        Raises StepTaken where another process is asking one of these steps.
+        Raises StepTaken where another process is asking one of these steps, or nothing more may be asked.
         """
         known = {item.step: _stored(book, item.step) for item in questions}
         new = [item for item in questions if known[item.step] is None]
@@ -114,36 +115,42 @@ class Desk:
         return is_first
 
     def _ask_group(self, book: Book, questions: Sequence[Question]) -> list[Reply]:
+        """Each is noted when a thread is free for it: whoever pauses or cancels the search meanwhile pays for
+        the calls under way and for no other."""
         replies: list[Reply] = []
         taken: StepTaken | None = None
+        left = deque(questions)
         # Threads with a loop of their own each: the journal may be a database, which an event loop must not
         # touch, and each reply is stored the moment it is there.
         with ThreadPoolExecutor(_AT_ONCE) as pool:
             waiting: dict[Future[Answer | Failure], tuple[Question, RetryTokens]] = {}
-            for item in questions:
-                if not self._purse.reserve_tokens(item.tokens):
-                    failure = Failure(FailureKind.OVER_BUDGET, "the tokens of the search are used up")
-                    replies.append(Reply(item.step, failure, True))
-                    continue
-                noted = {**item.about, "arm": item.arm.name, "bound": str(item.bound)}
-                noted["tokens_bound"] = item.tokens
-                try:
-                    book.add("asked", item.step, noted)
-                except StepTaken as error:
-                    self._purse.settle_tokens(item.tokens, 0)
-                    taken = error
-                    break  # what is under way already is paid for, and stored below
-                ledger = RetryTokens(self._ledger, self._purse, item.tokens)
-                waiting[pool.submit(self._call, item, ledger)] = item, ledger
-            for future in as_completed(waiting):
-                (item, ledger), outcome = waiting[future], future.result()
-                tokens = tokens_of(outcome, lost=item.tokens)
-                try:
-                    book.add("replied", item.step, reply_document(outcome, tokens))
-                except StepTaken as error:
-                    taken = error  # it took so long that another process booked it as lost
-                self._purse.settle_tokens(ledger.reserved, tokens)
-                replies.append(Reply(item.step, outcome, True))
+            while left or waiting:
+                while left and len(waiting) < _AT_ONCE:
+                    item = left.popleft()
+                    if not self._purse.reserve_tokens(item.tokens):
+                        failure = Failure(FailureKind.OVER_BUDGET, "the tokens of the search are used up")
+                        replies.append(Reply(item.step, failure, True))
+                        continue
+                    noted = {**item.about, "arm": item.arm.name, "bound": str(item.bound)}
+                    noted["tokens_bound"] = item.tokens
+                    try:
+                        book.add("asked", item.step, noted)
+                    except StepTaken as error:
+                        self._purse.settle_tokens(item.tokens, 0)
+                        taken = error
+                        left.clear()  # what is under way already is paid for, and stored below
+                        break
+                    ledger = RetryTokens(self._ledger, self._purse, item.tokens)
+                    waiting[pool.submit(self._call, item, ledger)] = item, ledger
+                for future in wait(waiting, return_when=FIRST_COMPLETED).done:
+                    (item, ledger), outcome = waiting.pop(future), future.result()
+                    tokens = tokens_of(outcome, lost=item.tokens)
+                    try:
+                        book.add("replied", item.step, reply_document(outcome, tokens))
+                    except StepTaken as error:
+                        taken = error  # it took so long that another process booked it as lost
+                    self._purse.settle_tokens(ledger.reserved, tokens)
+                    replies.append(Reply(item.step, outcome, True))
         if taken is not None:
             raise taken
         return replies

@@ -14,11 +14,12 @@ Document = Mapping[str, Any]
 
 
 class StepTaken(Exception):
-    """Another process has asked this step: nothing of it may be asked again."""
+    """This step may not be asked: another process has, or the search was stopped in the meantime."""
 
 
 class Journal(Protocol):
-    """``add`` returns once the entry is safe. A second ``asked`` of a step raises StepTaken."""
+    """``add`` returns once the entry is safe. A second ``asked`` of a step raises StepTaken, and so
+    does any once the search may not go on."""
 
     def entries(self) -> list[dict[str, Any]]:
         """All so far, oldest first; each has ``kind`` and ``step``."""
