@@ -1,6 +1,7 @@
 """Whom to ask, what to ask for, when to stop, whom to believe and what to show: pure and repeatable."""
 
 import math
+from dataclasses import replace
 from random import Random
 from typing import Any
 
@@ -13,12 +14,14 @@ from leaderboard.search.llm.bandit import Bandit, reward_of
 from leaderboard.search.llm.breaker import Breaker
 from leaderboard.search.llm.examples import Example, Use, retrieve, uses_of
 from leaderboard.search.llm.outcomes import Outcome, read_outcome
+from leaderboard.search.llm.prompts import Brief
 from leaderboard.search.llm.votes import Record, Verifier, Vote, lower_bound, records_of, vetoing
 from leaderboard.search.outlook import Seen
 from leaderboard.search.text_outlook import TextOutlook
-from surrogate.contract.request import KernelText
+from runners.contract.vocabulary import Language
+from surrogate.contract.request import DeviceFacts, KernelText
 from surrogate.llm.outcome import Failure, FailureKind
-from tests.search_llm.conftest import HAIKU, SONNET, document, kernel
+from tests.search_llm.conftest import HAIKU, SONNET, TASK, document, kernel
 
 
 def test_arms_are_models_with_efforts() -> None:
@@ -252,3 +255,10 @@ def test_text_forecasts_follow_what_is_alike() -> None:
     before = TextOutlook().look([], [fast])
     assert before.spread[0] > 1
     assert TextOutlook().look(seen, []).mean.shape == (0,)
+
+
+def test_a_prompt_says_what_the_task_forbids() -> None:
+    facts = DeviceFacts("cpu-test", "cpu", "a CPU", {}, {})
+    brief = Brief(replace(TASK.spec, forbids=("library_call",)), TASK.title, Language.CPP, facts)
+    assert "The task refuses a kernel that\n- calls …, which is a library's kernel\n" in brief.system[1].text
+    assert "refuses a kernel" not in replace(brief, spec=TASK.spec).system[1].text

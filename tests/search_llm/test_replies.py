@@ -1,5 +1,7 @@
 """Reading answers: one complete kernel, strict edits, and a reason for everything else."""
 
+from dataclasses import replace
+
 import pytest
 
 from leaderboard.search.llm.replies import Fault, Unusable, Written, read_edit, read_failure, read_rewrite
@@ -47,6 +49,27 @@ def test_what_is_no_kernel_has_a_reason(text: str, fault: Fault, said: str) -> N
     assert isinstance(read, Unusable)
     assert read.fault == fault
     assert said in read.message
+
+
+@pytest.mark.parametrize(
+    ("language", "source", "said"),
+    [
+        (Language.CPP, PARENT.replace("y[i] =", "y[i] = cblas_sdot(1, x, 1, x, 1) *"), "cblas_sdot"),
+        (Language.PYTHON, "import torch\n\ndef kernel(x):\n    return torch.softmax(x, -1)\n", "softmax"),
+    ],
+)
+def test_what_the_task_forbids_reaches_no_verifier_and_no_device(
+    language: Language, source: str, said: str
+) -> None:
+    """It is known from the text, so it costs no measurement; a task that allows it takes it."""
+    reply = Answer(f"```\n{source}```", "m", "end_turn")
+    assert isinstance(read_rewrite(reply, language, TASK.spec), Written)
+    strict = replace(TASK.spec, forbids=("library_call",))
+    read = read_rewrite(reply, language, strict)
+    assert isinstance(read, Unusable)
+    assert (read.fault, said in read.message) == (Fault.REJECTED, True), read.message
+    assert "forbids" in read.message
+    assert read.source == source  # which a repair starts from
 
 
 def test_edits_are_applied_in_their_order() -> None:

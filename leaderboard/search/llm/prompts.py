@@ -16,13 +16,14 @@ from leaderboard.search.llm.examples import Example
 from leaderboard.search.llm.outcomes import Outcome
 from leaderboard.search.llm.votes import Verifier
 from runners.contract.entry_point import declaration
+from runners.contract.rules import RULES as RULES_OF_SCREENING
 from runners.contract.spec import TaskSpec
 from runners.contract.vocabulary import CaseRole, DeviceKind, Language
 from surrogate.contract.request import DeviceFacts
 from surrogate.llm.request import Effort, Request, TextBlock
 
 #: Changes whenever the wording does: a run goes on only in the words that it was begun in.
-VERSION = "3"
+VERSION = "4"
 #: Tokens of an answer, thinking included: of a kernel by effort, and of a vote.
 MOST_WRITTEN: Mapping[Effort | None, int] = {
     None: 16_000,
@@ -126,6 +127,7 @@ class Brief:
             *(f"- {item.name}: {item.dtype} [{', '.join(item.shape)}]" for item in self.spec.inputs),
             *(f"- {item.name}: {item.dtype} [{', '.join(item.shape)}], output" for item in self.spec.outputs),
             *self._strided(),
+            *self._forbidden(),
             "Tolerances: "
             + ", ".join(
                 f"{dtype} atol {item.atol:g} rtol {item.rtol:g}"
@@ -147,6 +149,11 @@ class Brief:
         if not names or self.language != Language.PYTHON:
             return []
         return [f"In some test cases {names} may be views that are not dense: make them contiguous first."]
+
+    def _forbidden(self) -> list[str]:
+        """What its screening refuses. The marks stand for whatever name it is."""
+        rules = [f"- {RULES_OF_SCREENING[rule].format('…')}" for rule in self.spec.forbids]
+        return ["The task refuses a kernel that", *rules] if rules else []
 
 
 def functionalise(brief: Brief, effort: Effort | None) -> Request:

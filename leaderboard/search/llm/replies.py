@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
+from leaderboard.search.llm.screening import refused
 from leaderboard.services.errors import Refusal
 from leaderboard.services.sources import check_entry_point, read_source
 from runners.contract.spec import TaskSpec
@@ -20,7 +21,7 @@ class Fault(StrEnum):
     EMPTY = "empty"
     NO_CODE = "no_code"  # no code block, several, or one that never ends
     BAD_EDIT = "bad_edit"  # an edit that does not fit its parent
-    REJECTED = "rejected"  # the site would not take such a source
+    REJECTED = "rejected"  # the site would not take such a source, or the task forbids what it does
     KNOWN = "known"  # equal to a kernel that the run knows
     ALIKE = "alike"  # so like one that measuring it would tell nothing
     VETOED = "vetoed"  # the verifiers' record justified refusing it
@@ -138,6 +139,8 @@ def _checked(source: str, idea: str, language: Language, spec: TaskSpec) -> Writ
     except Refusal as refusal:
         where = f" (line {refusal.line})" if refusal.line else ""
         return Unusable(Fault.REJECTED, f"{refusal.message}{where}", source)
+    if sentence := refused(text, language, spec):
+        return Unusable(Fault.REJECTED, sentence, source)
     return Written(text, idea)
 
 
