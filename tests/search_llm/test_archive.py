@@ -1,11 +1,14 @@
 """The innovation archive of a durable run: which rows it shows, and to whom, and what they were worth."""
 
+import math
 from collections.abc import Callable
 
 import pytest
 from django.contrib.auth.models import User
 
+from leaderboard.catalog.loader import CATALOG, load
 from leaderboard.models import Score, Standing, Submission, TaskVersion
+from leaderboard.search.llm import writers
 from leaderboard.search.llm.book import Book
 from leaderboard.search.llm.models import ExampleUse
 from leaderboard.search.llm.pens import Pen
@@ -13,7 +16,7 @@ from leaderboard.search.llm.records import uses_over_runs
 from leaderboard.search.llm.writers import library_of
 from leaderboard.search.models import SearchRun
 from leaderboard.search.services import outcomes
-from leaderboard.services import submissions
+from leaderboard.services import submissions, tasks
 from runners.models import Device, Runner
 from runners.services import evaluations
 from tests.fake_claude import FakeClaude
@@ -76,6 +79,38 @@ def test_only_public_ranked_kernels_in_the_language_are_shown(
     # What is made private later is not shown any more.
     submissions.set_visibility(user=outsider, submission=shown, is_public=False)
     assert library_of(run, Pen("cpp")) == []
+
+
+def test_the_best_of_every_task_are_looked_through_however_many_a_task_has(
+    start: Start,  # noqa: F811
+    version: TaskVersion,
+    device: Device,
+    runner: Runner,
+    outsider: User,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def entered(name: str, speed: int) -> Submission:
+        submission = ranked(outsider, device, runner, name, speed=speed)
+        for evaluation in list(evaluations.Evaluation.objects.exclude(status="finished")):
+            evaluations.request_cancel(evaluation=evaluation)  # the audit of whoever leads
+        return submission
+
+    monkeypatch.setattr(writers, "_MOST_OF_A_BOARD", 2)
+    first = entered("first", 3)
+    tasks.load_task(source=load(CATALOG / "sum"))
+    other = TaskVersion.objects.get(task__slug="sum", is_current=True)
+    Score.objects.filter(submission=first).update(version=other)  # the oldest, of a task with no other
+    for speed in (9, 5, 7):
+        entered(f"of_{speed}", speed)
+    reference = entered("reference", 1)
+    Score.objects.filter(submission=reference).update(baseline="eager", seconds=8e-3)
+    examples = library_of(start(), Pen("cpp"))
+    assert [(item.task, item.note.split()[0]) for item in examples] == [
+        ("softmax", "888.9"),
+        ("sum", "2667"),
+        ("softmax", "1143"),
+    ]
+    assert [item.gain for item in examples] == pytest.approx([math.log2(9), 0, math.log2(7)])
 
 
 def test_a_run_shows_them_and_keeps_count_of_what_they_were_worth(

@@ -17,7 +17,7 @@ _LONGEST_SOURCE = 12_000  # characters
 
 @dataclass(frozen=True)
 class Example:
-    """A kernel that passed its task's tests. ``gain`` is octaves gained on that task's starter, if known."""
+    """A kernel that passed its task's tests. ``gain`` is octaves gained on its reference, if known."""
 
     key: str
     task: str

@@ -1,10 +1,14 @@
 """The generator of a durable run, made of its rows: setup, journal, money, outcomes, and kernels to show."""
 
+import math
 import os
 from collections.abc import Mapping
 from functools import partial
 
-from leaderboard.models import Score, Standing
+from django.db.models import F, OuterRef, Subquery, Window
+from django.db.models.functions import RowNumber
+
+from leaderboard.models import Baseline, Score, Standing
 from leaderboard.search.documents import plan_from
 from leaderboard.search.llm.condensing import readable
 from leaderboard.search.llm.database import DatabaseJournal, RunLedger, purse_of
@@ -28,8 +32,10 @@ from surrogate.services.spending import DatabaseLedger, daily_limit
 
 Status = SearchCandidate.Status
 
-#: Ranked kernels that are looked through for examples, newest first.
+#: Ranked kernels that are looked through for examples: the first of each board, then the second of each …
 _MOST_EXAMPLES = 200
+#: Of one board: a task that many people enter must not hide what the others teach.
+_MOST_OF_A_BOARD = 8
 
 
 class Writer:
@@ -103,15 +109,29 @@ def profile_of(run: SearchRun, digest: str) -> str:
 
 
 def library_of(run: SearchRun, pen: Pen) -> list[Example]:
-    """Ranked kernels of all tasks whose authors let others read them.
+    """The fastest ranked kernels of each task whose authors let others read them. One query.
 
     The owner's private ones are left out too: who may watch the run, now or later, may read its prompts.
     """
+    shared = Score.objects.filter(
+        submission__is_public=True,
+        baseline="",
+        standing=Standing.RANKED,
+        device__kind=run.device.kind,
+        submission__kernel__language=str(pen.language),
+    )
+    place = Window(
+        RowNumber(), partition_by=[F("version_id"), F("device_id")], order_by=[F("seconds"), F("pk")]
+    )
+    eager = Score.objects.filter(
+        version=OuterRef("version"), device=OuterRef("device"), baseline=Baseline.EAGER
+    ).order_by("-created_at")
     rows = (
-        Score.objects.filter(submission__is_public=True, baseline="", standing=Standing.RANKED)
-        .filter(device__kind=run.device.kind, submission__kernel__language=str(pen.language))
+        shared.annotate(place=place)
+        .filter(place__lte=_MOST_OF_A_BOARD)
+        .annotate(eager=Subquery(eager.values("seconds")[:1]))
         .select_related("submission__kernel", "version__task", "version__spec", "device")
-        .order_by("-created_at")[:_MOST_EXAMPLES]
+        .order_by("place", "-created_at")[:_MOST_EXAMPLES]
     )
     return [
         Example(
@@ -120,6 +140,7 @@ def library_of(run: SearchRun, pen: Pen) -> list[Example]:
             spec_of(row.version).reference,
             KernelText(row.submission.kernel.language, row.submission.kernel.source),
             f"{row.seconds * 1e6:.4g} µs on {row.device.name}",
+            math.log2(row.eager / row.seconds) if row.eager else 0.0,
         )
         for row in rows
     ]
