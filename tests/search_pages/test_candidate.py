@@ -75,22 +75,40 @@ def test_a_kernel_of_a_language_model_tells_its_story(
     run.save()
     asked = {"arm": "model:high", "operator": "diff", "prompt": f"Write {HOSTILE}"}
     replied = {"model": "model", "text": f"Here {HOSTILE}", "cost": 0.0123, "seconds": 3.0, "tokens": 900}
-    used = {"digest": child.digest, "idea": f"Fewer passes {HOSTILE}"}
+    used = {"digest": child.digest, "idea": f"Fewer passes {HOSTILE}", "fault": ""}
     vote = {"digest": child.digest, "verifier": "memory", "fails": True, "reason": f"Line 4 {HOSTILE}"}
+    taken_back = {**vote, "verifier": "numerics", "fails": False, "first": True}
+    read = {"cost": "0.0007", "tokens": 50}
     for kind, step, document in (
-        (Kind.ASKED, "a", asked),
-        (Kind.REPLIED, "a", replied),
-        (Kind.USED, "a", used),
-        (Kind.VOTED, "b", vote),
+        (Kind.ASKED, "g1.i0.s0.t1", asked),
+        (Kind.REPLIED, "g1.i0.s0.t1", replied),
+        (Kind.USED, "g1.i0.s0.t1", used),
+        (Kind.VOTED, "g1.i0.s0.t1.memory", vote),
+        (Kind.VOTED, "g1.i0.s0.t1.numerics", taken_back),
+        *(
+            (kind, f"g1.i0.s0.t1.{name}", read | {"arm": "reader"})
+            for kind in (Kind.ASKED, Kind.REPLIED)
+            for name in ("memory", "numerics", "numerics.r")
+        ),
+        # Another kernel's, whose step begins alike, and answers that gave none.
+        (Kind.ASKED, "g1.i0.s0.t10.memory", read | {"arm": "reader"}),
+        (Kind.REPLIED, "g1.i0.s0.t10.memory", read),
+        *(
+            (Kind.USED, f"g2.i0.s{place}.t0", {"fault": fault, "message": HOSTILE})
+            for place, fault in enumerate(("alike", "truncated", "truncated"))
+        ),
     ):
         JournalEntry.objects.create(run=run, kind=kind, step=step, document=document)
     client = client_of("owner")
     html = page(client, run, f"candidates/{child.number}/")
-    for words in ("Fewer passes", "Prompt", "Reply", "$0.0123", "will fail", "Line 4"):
+    for words in ("Fewer passes", "Prompt", "Reply", "will fail", "Line 4", "took it back when asked again"):
         assert words in html
+    assert "$0.0021</span> of it for verifiers" in html
+    assert "$0.0144" in html  # written and read
     whole = page(client, run, "")
     for words in ("Spend by model", "model:high", "$0.0123", "Tokens", "Money"):
         assert words in whole
+    assert '2</span> cut off, <span class="number">1</span> all but a kernel known before.' in whole
     assert "Fewer passes" in page(client, run, "lineage/0/")
 
 

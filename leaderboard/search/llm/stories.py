@@ -4,8 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from django.db.models import Count
+from django.db.models.fields.json import KT
+
 from leaderboard.search.llm.condensing import findings_of, step_of
 from leaderboard.search.llm.models import JournalEntry
+from leaderboard.search.llm.replies import Fault
 from leaderboard.search.models import SearchRun
 
 Kind = JournalEntry.Kind
@@ -20,13 +24,18 @@ class Story:
     prompt: str
     reply: str
     idea: str
-    dollars: float
+    dollars: float  # of the call that wrote it
     seconds: float
-    votes: tuple[Mapping[str, Any], ...]  # "verifier", "fails", "reason"
+    votes: tuple[Mapping[str, Any], ...]  # "verifier", "fails", "reason"; "first": it had doubted at first
+    reading_dollars: float = 0.0  # of the verifiers' calls
+
+    @property
+    def total_dollars(self) -> float:
+        return self.dollars + self.reading_dollars
 
 
 def story_of(run: SearchRun, digest: str) -> Story | None:
-    """None for kernels that no model wrote. Three queries; whoever asks has been let to see the run."""
+    """None for kernels that no model wrote. Four queries; whoever asks has been let to see the run."""
     used = JournalEntry.objects.filter(run=run, kind=Kind.USED, document__digest=digest).first()
     if used is None:
         return None
@@ -34,6 +43,7 @@ def story_of(run: SearchRun, digest: str) -> Story | None:
     documents = {row.kind: row.document for row in of_step}
     asked, replied = documents.get(Kind.ASKED, {}), documents.get(Kind.REPLIED, {})
     votes = JournalEntry.objects.filter(run=run, kind=Kind.VOTED, document__digest=digest).order_by("pk")
+    readings = JournalEntry.objects.filter(run=run, kind=Kind.REPLIED, step__startswith=f"{used.step}.")
     return Story(
         model=str(replied.get("model", asked.get("arm", ""))),
         operator=str(asked.get("operator", "")),
@@ -43,6 +53,7 @@ def story_of(run: SearchRun, digest: str) -> Story | None:
         dollars=float(replied.get("cost", 0)),
         seconds=float(replied.get("seconds", 0)),
         votes=tuple(row.document for row in votes),
+        reading_dollars=sum(float(cost or 0) for cost in readings.values_list("document__cost", flat=True)),
     )
 
 
@@ -57,6 +68,28 @@ def profile_of_candidate(run: SearchRun, digest: str) -> Mapping[str, Any] | Non
     results = run.profiles.filter(digest=digest).values_list("evaluation__result", flat=True)
     found: Mapping[str, Any] | None = (results.first() or {}).get("profile")
     return found
+
+
+#: What an answer without a kernel is called on pages.
+_FAULTS: dict[str, str] = {
+    Fault.REFUSED: "declined",
+    Fault.TRUNCATED: "cut off",
+    Fault.PROVIDER: "never came",
+    Fault.EMPTY: "empty",
+    Fault.NO_CODE: "without one code block",
+    Fault.BAD_EDIT: "edits that do not fit",
+    Fault.REJECTED: "no source that the task takes",
+    Fault.KNOWN: "a kernel known before",
+    Fault.ALIKE: "all but a kernel known before",
+    Fault.VETOED: "refused on a verifier’s word",
+}
+
+
+def without_kernel(run: SearchRun) -> list[tuple[str, int]]:
+    """(why, how many) of the answers that gave no kernel, most first. One query."""
+    used = JournalEntry.objects.filter(run=run, kind=Kind.USED).exclude(document__fault="")
+    counts = used.values(why=KT("document__fault")).annotate(number=Count("pk")).order_by("-number", "why")
+    return [(_FAULTS.get(row["why"], row["why"]), row["number"]) for row in counts if row["why"]]
 
 
 @dataclass(frozen=True)

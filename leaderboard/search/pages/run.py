@@ -15,7 +15,7 @@ from django.views.decorators.http import require_safe
 from leaderboard.downloads import download
 from leaderboard.search.kinds import MEANINGS, OPERATORS, Kind
 from leaderboard.search.llm.records import standings_of
-from leaderboard.search.llm.stories import spend_by_model
+from leaderboard.search.llm.stories import spend_by_model, without_kernel
 from leaderboard.search.models import SearchRun
 from leaderboard.search.pages.overview import ARMS, GENERATORS, overview_of
 from leaderboard.search.pages.shared import after_of, is_owner, person, query_of, since_of, visible
@@ -168,6 +168,7 @@ def _record(found: SearchRun) -> dict[str, Any]:
         "fewest": records.FEWEST,
         "asks": Policy(found.plan.get("policy", Policy.SURROGATE)).asks_surrogate,
         "spend": spend_by_model(found) if found.generator == "llm" else [],
+        "without_kernel": without_kernel(found) if found.generator == "llm" else [],
         "verifiers": standings_of(found) if found.generator == "llm" else [],
         "forecasts": records.columns_of(record.judged[:_POINTS]),
     }
