@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from django.test import Client
 from django.urls import reverse
+from pytest_django import DjangoAssertNumQueries
 
 from leaderboard.search.gaussian_outlook import GaussianOutlook
 from leaderboard.search.grid import Grid
@@ -125,6 +126,24 @@ def test_a_run_goes_by_the_runs_before_it_and_says_so(
     assert record.promise in page
     assert record.calibration in page
     assert standing_kept(start(plan=Plan(policy=Policy.NONE))) is None
+
+
+def test_what_many_runs_taught_is_asked_in_as_many_queries_as_of_one(
+    start: Callable[..., SearchRun],
+    runner: Runner,
+    device: Device,
+    django_assert_num_queries: DjangoAssertNumQueries,
+) -> None:
+    temperatures = {}
+    for _ in range(3):
+        run = start(measurements=5)
+        stepper = Stepper(run)
+        while stepper.step():
+            measure_all(runner, device)
+        temperatures[run.pk] = 1.0
+        with django_assert_num_queries(3):
+            cases = _cases(temperatures)
+    assert len(cases) == sum(len(_cases({run: 1.0})) for run in temperatures) > 0
 
 
 def test_kernels_are_judged_against_the_best_that_was_known_when_they_were_decided(

@@ -2,8 +2,7 @@
 
 import math
 from bisect import bisect_left
-from dataclasses import asdict
-from itertools import accumulate
+from dataclasses import asdict, dataclass, field
 from uuid import UUID
 
 from leaderboard.search.models import SearchCandidate, SearchEvent, SearchRun
@@ -43,11 +42,14 @@ def standing_kept(run: SearchRun) -> Standing | None:
 
 
 def _cases(temperatures: dict[UUID, float]) -> list[Case]:
-    """Oldest first. ``temperatures`` are those by which each run had corrected what its surrogate stated."""
+    """Oldest first. ``temperatures`` are those by which each run had corrected what its surrogate stated.
+
+    Three queries, however many runs there are.
+    """
     fields = ("run_id", "seq", "digest", "p_better", "forecast_seconds", "forecast_spread", "seconds")
     rows = SearchCandidate.objects.filter(run__in=temperatures, status__in=_OUTCOMES).order_by("-pk")
     found = list(rows.values_list(*fields)[:_MOST_CASES])[::-1]
-    known = {run: _Known(run) for run in {row[0] for row in found}}
+    known = _known({row[0] for row in found})
     cases = []
     for run, seq, digest, p_better, forecast, spread, seconds in found:
         to_beat = known[run].best_at(seq)
@@ -60,20 +62,32 @@ def _cases(temperatures: dict[UUID, float]) -> list[Case]:
     return cases
 
 
+@dataclass
 class _Known:
-    """What a run knew when. Two queries."""
+    """What a run knew when: numbers of the events that decided, and of those that told a time, with the best
+    time by then."""
 
-    def __init__(self, run: UUID) -> None:
-        decided = SearchEvent.objects.filter(run=run, kind=SearchEvent.Kind.GENERATION).order_by("seq")
-        self._decided = list(decided.values_list("seq", flat=True))
-        rows = SearchCandidate.objects.filter(run=run, seconds__isnull=False).order_by("seq")
-        times = list(rows.values_list("seq", "seconds"))
-        self._measured = [seq for seq, _ in times]
-        self._best = list(accumulate((float(seconds or math.inf) for _, seconds in times), min))
+    decided: list[int] = field(default_factory=list)
+    measured: list[int] = field(default_factory=list)
+    best: list[float] = field(default_factory=list)
 
     def best_at(self, seq: int) -> float:
         """The best time known when that was decided which event ``seq`` tells the outcome of: nothing is
         decided while anything is measured."""
-        place = bisect_left(self._decided, seq)
-        known = bisect_left(self._measured, self._decided[place - 1]) if place else 0
-        return self._best[known - 1] if known else math.inf
+        place = bisect_left(self.decided, seq)
+        known = bisect_left(self.measured, self.decided[place - 1]) if place else 0
+        return self.best[known - 1] if known else math.inf
+
+
+def _known(runs: set[UUID]) -> dict[UUID, _Known]:
+    """Two queries."""
+    found = {run: _Known() for run in runs}
+    decided = SearchEvent.objects.filter(run__in=runs, kind=SearchEvent.Kind.GENERATION)
+    for run, seq in decided.order_by("seq").values_list("run_id", "seq"):
+        found[run].decided.append(seq)
+    measured = SearchCandidate.objects.filter(run__in=runs, seconds__isnull=False)
+    for run, seq, seconds in measured.order_by("seq").values_list("run_id", "seq", "seconds"):
+        known = found[run]
+        known.measured.append(seq)
+        known.best.append(min(seconds or math.inf, known.best[-1] if known.best else math.inf))
+    return found
