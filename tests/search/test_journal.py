@@ -12,3 +12,10 @@ def test_what_cannot_be_stored_is_replaced_wherever_it_stands(start: Callable[..
     journal.add(JournalEntry.Kind.USED, "1", {"a\0b": ["c\ud800", {"d": ("\0",)}], "e": 1})
     (entry,) = journal.entries()
     assert entry == {"a\ufffdb": ["c\ufffd", {"d": ["\ufffd"]}], "e": 1, "kind": "used", "step": "1"}
+
+
+def test_prompts_are_kept_and_not_read_with_the_rest(start: Callable[..., SearchRun]) -> None:
+    journal = DatabaseJournal(start().pk)
+    journal.add("asked", "1", {"bound": "0.5", "tokens_bound": 10, "prompt": "Write a kernel."})
+    assert journal.entries() == [{"bound": "0.5", "tokens_bound": 10, "kind": "asked", "step": "1"}]
+    assert JournalEntry.objects.get().document["prompt"] == "Write a kernel."

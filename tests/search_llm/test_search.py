@@ -99,6 +99,16 @@ def test_a_search_never_spends_more_than_its_money(make_search: MakeSearch, serv
     assert report["measured"] < 200
 
 
+def test_money_that_pays_for_the_cheaper_model_alone_is_used_by_it(
+    make_search: MakeSearch, server: FakeClaude
+) -> None:
+    server.responder = Author()
+    written = make_search(money="0.02", models=f"{SONNET} {HAIKU}")  # a first call of Sonnet may cost 6 cents
+    written.search.run(2)
+    assert written.report()["measured"] == 2
+    assert set(written.report()["models"]) == {HAIKU}
+
+
 def test_tokens_have_a_limit_of_their_own(make_search: MakeSearch, server: FakeClaude) -> None:
     server.responder = Author()
     written = make_search(tokens=40_000)

@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
-from django.db.models import F
+from django.db.models import ExpressionWrapper, F, Func, JSONField, Value
 from django.utils import timezone
 
 from leaderboard.search.llm.journal import Document, StepTaken
@@ -32,10 +32,14 @@ class DatabaseJournal:
         self._run = run_id
 
     def entries(self) -> list[dict[str, Any]]:
+        """Without prompts: they are most of a journal, pages alone show them, and each step reads it all."""
         rows = JournalEntry.objects.filter(run_id=self._run).order_by("pk")
+        lean = Func(F("document"), Value("prompt"), template="(%(expressions)s)", arg_joiner=" - ")
         return [
             {**document, "kind": kind, "step": step}
-            for kind, step, document in rows.values_list("kind", "step", "document")
+            for kind, step, document in rows.values_list(
+                "kind", "step", ExpressionWrapper(lean, output_field=JSONField())
+            )
         ]
 
     def add(self, kind: str, step: str, document: Document) -> None:

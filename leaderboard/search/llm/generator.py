@@ -75,11 +75,14 @@ class LlmGenerator:
         return why
 
     def _briefed(self, book: Book) -> Brief:
-        """The first stage: the reference in functional form. Asked once; it is no loss if nothing comes."""
+        """The first stage: the reference in functional form, by the first model that the money pays for.
+
+        Asked once; it is no loss if nothing comes.
+        """
         if _FORM_STEP not in book.asked:
-            arm = self.arms[0]
-            request = prompts.functionalise(self.brief, arm.effort)
-            if not self.desk.affords(arm, request):
+            asked = ((arm, prompts.functionalise(self.brief, arm.effort)) for arm in self.arms)
+            arm, request = next((pair for pair in asked if self.desk.affords(*pair)), (None, None))
+            if arm is None or request is None:
                 raise GeneratorSpent("The money does not pay for a first call.")
             about = {"operator": "functionalise"}
             if why := self.hear(self.desk.ask(book, [Question(_FORM_STEP, arm, request, about)])):
