@@ -1,15 +1,18 @@
 """The best kernel of an ended run on the board: by itself or because its owner asks, once, and marked."""
 
 from collections.abc import Callable
+from datetime import timedelta
 
 import pytest
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.test import Client
+from django.utils import timezone
 from rest_framework.test import APIClient
 
 from leaderboard.models import Submission, TaskVersion
 from leaderboard.search.models import SearchRun
+from leaderboard.search.pages.overview import overview_of
 from leaderboard.search.selectors import runs as selectors
 from leaderboard.search.services import entering, runs
 from leaderboard.search.services.limits import Limits
@@ -60,6 +63,17 @@ def test_what_is_not_entered(start: Start, ended: SearchRun, owner: User) -> Non
     TaskVersion.objects.update(is_current=False)
     assert refused(ended, owner) == "run_changed"
     assert not Submission.objects.exists()
+
+
+def test_what_ended_long_ago_is_entered_only_when_its_owner_asks(ended: SearchRun, owner: User) -> None:
+    SearchRun.objects.filter(pk=ended.pk).update(enters_best=True)
+    assert [run.pk for run in entering.due()] == [ended.pk]
+    long_ago = timezone.now() - selectors.DUE_FOR - timedelta(seconds=1)
+    SearchRun.objects.filter(pk=ended.pk).update(finished_at=long_ago)
+    assert entering.due() == []
+    overview = overview_of(SearchRun.objects.get(pk=ended.pk), is_owner=True)
+    assert (overview.can_enter, overview.is_over) == (True, True), "the page offers it, and waits for nothing"
+    assert entering.enter(run=SearchRun.objects.get(pk=ended.pk), user=owner)
 
 
 def test_a_refusal_is_no_entry_and_the_owner_may_ask_again(

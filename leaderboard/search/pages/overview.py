@@ -6,10 +6,11 @@ from typing import Any
 
 from django.db.models import Count, Q
 from django.db.models.fields.json import KeyTransform
+from django.utils import timezone
 
 from leaderboard.search.models import RunStatus, SearchCandidate, SearchEvent, SearchRun, StopReason
 from leaderboard.search.plan import Policy
-from leaderboard.search.selectors.runs import has_entered, last_ending
+from leaderboard.search.selectors.runs import DUE_FOR, has_entered, last_ending
 from leaderboard.search.selectors.starting import key_label
 from leaderboard.search.services.runs import wall_seconds
 from runners.models import EvaluationStatus
@@ -93,7 +94,8 @@ def overview_of(run: SearchRun, *, is_owner: bool) -> Overview:
         and (run.best_seconds or 0) < (run.starter_seconds or 0)
     )
     is_due = (
-        finished
+        run.finished_at is not None
+        and run.finished_at > timezone.now() - DUE_FOR
         and run.enters_best
         and not noted
         and run.best_seconds is not None

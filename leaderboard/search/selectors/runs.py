@@ -1,5 +1,6 @@
 """Runs, candidates and events, for those who may see them."""
 
+from datetime import timedelta
 from uuid import UUID
 
 from django.core.exceptions import ValidationError
@@ -18,6 +19,10 @@ MOST_TOLD = 2000
 _BATCH = 20
 #: Of these events the newest tells whether an ended run's best kernel is still to be entered.
 ENDINGS = (SearchEvent.Kind.FINISHED, SearchEvent.Kind.ENTERED)
+
+#: After its end a run's best kernel is entered by itself within this, longer than a site is read-only; later
+#: its owner has to ask.
+DUE_FOR = timedelta(days=30)
 
 
 def visible_runs(viewer: Viewer) -> QuerySet[SearchRun]:

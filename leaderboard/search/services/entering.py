@@ -5,11 +5,12 @@ from contextlib import suppress
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import OuterRef, Subquery
+from django.utils import timezone
 
 from leaderboard.models import Submission
 from leaderboard.search.generators.base import Operator
 from leaderboard.search.models import RunStatus, SearchCandidate, SearchEvent, SearchRun, StopReason
-from leaderboard.search.selectors.runs import ENDINGS, has_entered, last_ending
+from leaderboard.search.selectors.runs import DUE_FOR, ENDINGS, has_entered, last_ending
 from leaderboard.search.services.log import add_event, lock
 from leaderboard.search.services.owners import require_owner
 from leaderboard.services import site_mode, submissions
@@ -20,8 +21,12 @@ Status = SearchCandidate.Status
 
 
 def due() -> list[SearchRun]:
-    """Ended runs whose best kernel is to be entered without anybody's asking: once after each ending."""
+    """Ended runs whose best kernel is to be entered without anybody's asking: once after each ending.
+
+    Not those that ended long ago: workers look twice a second, and all there ever were would be too many.
+    """
     runs = SearchRun.objects.filter(status=RunStatus.FINISHED, enters_best=True, best_seconds__isnull=False)
+    runs = runs.filter(finished_at__gt=timezone.now() - DUE_FOR)
     runs = runs.exclude(stop_reason__in=(StopReason.CANCELLED, StopReason.CHANGED))
     endings = SearchEvent.objects.filter(run=OuterRef("pk"), kind__in=ENDINGS).order_by("-seq")
     return list(
