@@ -82,8 +82,17 @@ class Stepper:
             return False
         state = self._folded.catch_up()
         if state.in_flight:
-            return False
+            return self._overspent(run)
         return self._advance(run, template, state)
+
+    def _overspent(self, run: SearchRun) -> bool:
+        """Ends a run whose kernels took longer than was set aside for them, as when they hang: those that are
+        still queued would each add to that, and a budget is passed by one evaluation at most."""
+        if run.device_seconds_spent < run.device_seconds_limit:
+            return False
+        ended = runs.finish(run=run, reason=StopReason.DEVICE_SECONDS)
+        runs.stop_measuring(run=run)
+        return ended
 
     def _advance(self, run: SearchRun, template: Template | Pen, state: SearchState) -> bool:
         if run.measurements_spent + run.measurements_reserved >= run.measurements_limit:

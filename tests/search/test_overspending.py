@@ -1,0 +1,60 @@
+"""Kernels that take far longer than what was set aside for them must not use up more than there is."""
+
+from collections.abc import Callable
+
+import pytest
+from django.contrib.auth.models import User
+
+from leaderboard.models import Spend
+from leaderboard.search.models import RunStatus, SearchCandidate, SearchRun, StopReason
+from leaderboard.search.services import runs
+from leaderboard.search.services.limits import Limits
+from leaderboard.search.services.stepping import Stepper
+from runners.contract.vocabulary import Verdict
+from runners.models import Device, Evaluation, EvaluationStatus, Runner
+from runners.services import evaluations
+from tests.search.conftest import finish, measure_all
+
+Status = SearchCandidate.Status
+
+
+@pytest.fixture
+def measuring(start: Callable[..., SearchRun], runner: Runner, device: Device) -> SearchRun:
+    """A run of 300 device seconds with three kernels queued."""
+    run = start(measurements=20, device_seconds=300.0)
+    stepper = Stepper(run)
+    stepper.step()
+    measure_all(runner, device)
+    stepper.step()
+    assert Evaluation.objects.filter(status=EvaluationStatus.QUEUED).count() == 3
+    return run
+
+
+def hang(runner: Runner, device: Device, seconds: float) -> None:
+    evaluation = evaluations.claim_next(queue=device.slug, runner=runner)
+    assert evaluation is not None
+    finish(evaluation, verdict=Verdict.TIMEOUT, device_seconds=seconds)
+
+
+def test_once_the_device_seconds_are_gone_what_is_queued_is_not_begun(
+    measuring: SearchRun, owner: User, runner: Runner, device: Device
+) -> None:
+    stepper = Stepper(measuring)
+    hang(runner, device, 200.0)
+    assert not stepper.step()  # some are left
+    measuring.refresh_from_db()
+    assert measuring.status == RunStatus.RUNNING
+    hang(runner, device, 600.0)
+    assert stepper.step()
+    assert evaluations.claim_next(queue=device.slug, runner=runner) is None
+    measuring.refresh_from_db()
+    assert (measuring.status, measuring.stop_reason) == (RunStatus.FINISHED, StopReason.DEVICE_SECONDS)
+    assert measuring.device_seconds_spent == pytest.approx(12.5 + 200 + 600)
+    assert (measuring.measurements_reserved, measuring.device_seconds_reserved) == (0, 0)
+    assert measuring.measurements_spent == 3  # the one that was stopped costs none
+    assert not measuring.candidates.filter(status=Status.MEASURING).exists()
+    assert sum(row.reserved_seconds for row in Spend.objects.all()) == pytest.approx(0)
+    # More of them, and it goes on.
+    runs.extend(run=measuring, user=owner, more=Limits(0, 2000, 0))
+    assert stepper.step()
+    assert measuring.candidates.filter(status=Status.MEASURING).count() == 3
