@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leaderboard.search.grid import Grid, Settings, Value, settings_of
-from leaderboard.search.outlook import Seen, View
+from leaderboard.search.outlook import Seen, View, most_telling
 from surrogate.contract.request import KernelText
 from surrogate.gaussian.covariance import LEVEL, Points, Scales, likeness
 from surrogate.gaussian.learning import learn_scales
@@ -25,13 +25,17 @@ _FAILED = 4.0
 _FAILURE_LENGTH = 0.15
 #: Settings that scales are learned from; of more, evenly spread ones.
 _MOST_LEARNED = 4000
+#: Measured kernels that times are forecast from: solving grows with their cube, and each step solves.
+_MOST_SEEN = 600
+#: Of which it is counted how many worked, the newest.
+_MOST_COUNTED = 2000
 
 
 class GaussianOutlook:
     """``histories`` are other devices' times of kernels of the same grid."""
 
     name = "gaussian"
-    version = "2"
+    version = "3"
 
     def __init__(self, grid: Grid, histories: Sequence[History] = (), *, seed: int = 0) -> None:
         self._columns = [_Column(name, values) for name, values in grid.parameters.items() if len(values) > 1]
@@ -58,8 +62,8 @@ class GaussianOutlook:
         # Kernels of no grid, the starter among them, say nothing of one setting against another.
         others = [item.log2_seconds for item in seen if not item.kernel.parameters]
         seen = [item for item in seen if item.kernel.parameters]
-        worked = [item for item in seen if item.log2_seconds is not None]
-        p_works = self._p_works(points, failing, seen)
+        worked = most_telling([item for item in seen if item.log2_seconds is not None], _MOST_SEEN)
+        p_works = self._p_works(points, failing, seen[-_MOST_COUNTED:])
         if not worked:
             doubt = math.hypot(self.scales.local, self.scales.warp)
             level = _level(others) - (float(points.expected.mean()) if len(points) else 0.0)

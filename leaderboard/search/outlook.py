@@ -21,6 +21,22 @@ class Seen:
     log2_seconds: float | None
 
 
+def most_telling(seen: Sequence[Seen], most: int) -> list[Seen]:
+    """At most so many of them, in their order: the newest half, and of those before it the fastest.
+
+    What was learned of the best must not be forgotten for its age.
+    """
+    if len(seen) <= most:
+        return list(seen)
+    first = len(seen) - most // 2
+    older = sorted(range(first), key=lambda place: _time(seen[place]))[: most - most // 2]
+    return [seen[place] for place in sorted(older)] + list(seen[first:])
+
+
+def _time(item: Seen) -> float:
+    return math.inf if item.log2_seconds is None else item.log2_seconds
+
+
 @dataclass(frozen=True)
 class View:
     """Forecasts of several kernels: log2 seconds as normal distributions, and P(it works at all).

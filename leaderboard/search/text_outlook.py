@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from leaderboard.search.outlook import Seen, View
+from leaderboard.search.outlook import Seen, View, most_telling
 from surrogate.contract.request import KernelText
 from surrogate.features.similarity import similarities
 
@@ -27,10 +27,10 @@ _POWER = 2.0
 
 class TextOutlook:
     name = "text"
-    version = "1"
+    version = "2"
 
     def look(self, seen: Sequence[Seen], kernels: Sequence[KernelText]) -> View:
-        seen = seen[-_MOST_SEEN:]
+        seen = most_telling(seen, _MOST_SEEN)
         worked = [item for item in seen if item.log2_seconds is not None]
         times = np.array([item.log2_seconds for item in worked], dtype=np.float64)
         # Kernels at random are slower than the best: the mean is the prior's, and few outliers move a median.

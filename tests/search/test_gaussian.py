@@ -5,8 +5,10 @@ import math
 import numpy as np
 import pytest
 
+from leaderboard.search import gaussian_outlook
 from leaderboard.search.gaussian_outlook import GaussianOutlook
-from leaderboard.search.outlook import Seen
+from leaderboard.search.grid import Grid
+from leaderboard.search.outlook import Floats, Seen, most_telling
 from surrogate.contract.request import KernelText
 from surrogate.gaussian.covariance import Points, Scales, covariance, variance
 from surrogate.gaussian.learning import learn_scales
@@ -93,3 +95,32 @@ def _all(pool: object) -> list[tuple[KernelText, float | None]]:
 
 def _worked(pool: object) -> list[tuple[KernelText, float]]:
     return [(kernel, seconds) for kernel, seconds in _all(pool) if seconds is not None]
+
+
+def test_of_many_outcomes_the_newest_and_the_best_are_looked_at() -> None:
+    times = [-9.0, None, *(float(place) for place in range(20)), None, 5.0]
+    seen = [Seen(KernelText("cpp", str(place)), value) for place, value in enumerate(times)]
+    kept = most_telling(seen, 6)
+    assert [item.kernel.source for item in kept] == ["0", "2", "3", "21", "22", "23"]
+    assert most_telling(seen, len(seen)) == seen
+    assert len(most_telling(seen, 5)) == 5
+
+
+def test_a_long_search_forecasts_from_a_bounded_number_of_outcomes() -> None:
+    """What a step costs grows with the cube of it."""
+    grid = Grid({"a": tuple(range(40)), "b": tuple(range(40))}, lambda _: True)
+    kernels = [KernelText("cpp", "x", {"a": a, "b": b}) for a in range(40) for b in range(40)]
+    seen = [Seen(kernel, -9.0 + abs(int(kernel.parameters["a"]) - 7) / 4) for kernel in kernels[:-1]]
+    solved: list[int] = []
+
+    class Counting(GaussianModel):
+        def __init__(self, points: Points, log2_seconds: Floats, scales: Scales) -> None:
+            solved.append(len(points))
+            super().__init__(points, log2_seconds, scales)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(gaussian_outlook, "GaussianModel", Counting)
+        view = GaussianOutlook(grid).look(seen, [kernels[7 * 40], kernels[39 * 40 + 39]])
+    assert solved == [600]
+    assert view.mean[0] == pytest.approx(-9, abs=0.3)  # the best, long ago
+    assert view.mean[1] > -6  # far slower than the best, which is all that is told of slow ones
