@@ -100,7 +100,12 @@ def test_a_kernel_of_a_language_model_tells_its_story(
     ):
         JournalEntry.objects.create(run=run, kind=kind, step=step, document=document)
     client = client_of("owner")
+    form = {"data": {"steps": ["subtract the peak"], "ideas": []}, "cost": "0", "tokens": 0}
+    JournalEntry.objects.create(run=run, kind=Kind.ASKED, step="form", document={"arm": "reader"})
+    JournalEntry.objects.create(run=run, kind=Kind.REPLIED, step="form", document=form)
     html = page(client, run, f"candidates/{child.number}/")
+    for words in ("You write fast compute kernels.", "- cores: 2", "- subtract the peak"):
+        assert words in html, "what all prompts begin with"
     for words in ("Fewer passes", "Prompt", "Reply", "will fail", "Line 4", "took it back when asked again"):
         assert words in html
     assert "$0.0021</span> of it for verifiers" in html

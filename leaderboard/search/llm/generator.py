@@ -4,16 +4,16 @@ Every call has a step, named by its place in the search. A search that is resume
 finds their replies in the journal and pays for none of them again.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
-from typing import Any
 
 from leaderboard.search.generators.base import Ask, GeneratorPaused, GeneratorSpent, Proposal
 from leaderboard.search.llm import condensing, prompts
 from leaderboard.search.llm.arms import Arm, cheapest
 from leaderboard.search.llm.book import Book, Outcomes
 from leaderboard.search.llm.breaker import Breaker
+from leaderboard.search.llm.briefs import FORM_STEP, form_of
 from leaderboard.search.llm.desk import Desk, Question, Reply
 from leaderboard.search.llm.examples import Example, Use
 from leaderboard.search.llm.journal import Journal, StepTaken
@@ -21,9 +21,6 @@ from leaderboard.search.llm.prompts import Brief
 from leaderboard.search.llm.sitting import Sitting
 from leaderboard.search.llm.votes import Record, Verifier
 from surrogate.llm.outcome import Answer
-
-_FORM_STEP = "form"
-_LONGEST_FORM = 6000  # characters
 
 
 @dataclass
@@ -79,17 +76,17 @@ class LlmGenerator:
 
         Asked once; it is no loss if nothing comes.
         """
-        if _FORM_STEP not in book.asked:
+        if FORM_STEP not in book.asked:
             asked = ((arm, prompts.functionalise(self.brief, arm.effort)) for arm in self.arms)
             arm, request = next((pair for pair in asked if self.desk.affords(*pair)), (None, None))
             if arm is None or request is None:
                 raise GeneratorSpent("The money does not pay for a first call.")
             about = {"operator": "functionalise"}
-            if why := self.hear(self.desk.ask(book, [Question(_FORM_STEP, arm, request, about)])):
+            if why := self.hear(self.desk.ask(book, [Question(FORM_STEP, arm, request, about)])):
                 raise GeneratorPaused(why)
-        elif _FORM_STEP not in book.replied and not self.journal.is_lost(_FORM_STEP):
-            raise StepTaken(_FORM_STEP)
-        form = _form(book.replied.get(_FORM_STEP, {}).get("data"))
+        elif FORM_STEP not in book.replied and not self.journal.is_lost(FORM_STEP):
+            raise StepTaken(FORM_STEP)
+        form = form_of(book.replied.get(FORM_STEP, {}).get("data"))
         return replace(self.brief, form=form) if form else self.brief
 
     def _findings(self, book: Book, brief: Brief, ask: Ask) -> dict[str, str]:
@@ -113,15 +110,3 @@ class LlmGenerator:
         replies = ((item.digest, book.replied.get(condensing.step_of(item.digest))) for item in ask.parents)
         found = {digest: condensing.findings_of(reply.get("data")) for digest, reply in replies if reply}
         return {digest: text for digest, text in found.items() if text}
-
-
-def _form(data: Any) -> str:
-    """Steps and ideas as lines; empty for what holds none."""
-    if not isinstance(data, Mapping):
-        return ""
-    lines = []
-    for title, key in (("Steps:", "steps"), ("Ideas:", "ideas")):
-        items = data.get(key)
-        if isinstance(items, list) and items:
-            lines += [title, *(f"- {item}" for item in items if isinstance(item, str) and item.strip())]
-    return "\n".join(lines)[:_LONGEST_FORM]

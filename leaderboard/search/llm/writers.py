@@ -10,6 +10,7 @@ from django.db.models.functions import RowNumber
 
 from leaderboard.models import Baseline, Score, Standing
 from leaderboard.search.documents import plan_from
+from leaderboard.search.llm.briefs import brief_of
 from leaderboard.search.llm.condensing import readable
 from leaderboard.search.llm.database import DatabaseJournal, RunLedger, purse_of
 from leaderboard.search.llm.desk import Desk
@@ -18,14 +19,13 @@ from leaderboard.search.llm.generator import LlmGenerator
 from leaderboard.search.llm.models import JournalEntry
 from leaderboard.search.llm.outcomes import Outcome, read_outcome
 from leaderboard.search.llm.pens import Pen
-from leaderboard.search.llm.prompts import Brief
 from leaderboard.search.llm.records import records_of_model, uses_over_runs
 from leaderboard.search.llm.setup import setup
 from leaderboard.search.models import SearchCandidate, SearchRun
 from leaderboard.search.plan import Policy
 from leaderboard.selectors.specs import spec_of
 from runners.contract.vocabulary import Verdict
-from surrogate.contract.request import DeviceFacts, KernelText
+from surrogate.contract.request import KernelText
 from surrogate.llm.clock import Clock
 from surrogate.llm.config import Config
 from surrogate.services.spending import DatabaseLedger, daily_limit
@@ -73,11 +73,10 @@ class Writer:
     def _make(self, run: SearchRun, pen: Pen, desk: Desk) -> LlmGenerator:
         noted = JournalEntry.objects.get(run=run, kind=JournalEntry.Kind.SETUP).document
         chosen = setup(noted["models"], noted["verifiers"], self._config)
-        device, plan = run.device, plan_from(run.plan)
-        facts = DeviceFacts(device.slug, device.kind, device.name, device.facts, device.ceilings or {})
+        plan = plan_from(run.plan)
         library = library_of(run, pen)
         return LlmGenerator(
-            Brief(spec_of(run.version), run.version.task.title, pen.language, facts),
+            brief_of(run, pen),
             chosen.arms,
             desk,
             DatabaseJournal(run.pk),

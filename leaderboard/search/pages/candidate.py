@@ -14,6 +14,7 @@ from django.views.decorators.http import require_safe
 from leaderboard.case_names import described
 from leaderboard.search.generators.base import Operator
 from leaderboard.search.kinds import ISLAND, MEANINGS, OPERATORS, kind_of
+from leaderboard.search.llm.briefs import shared_prompt
 from leaderboard.search.llm.stories import findings_of_candidate, profile_of_candidate, story_of
 from leaderboard.search.models import SearchCandidate, SearchRun
 from leaderboard.search.pages.shared import is_owner, visible
@@ -58,6 +59,7 @@ def candidate(request: HttpRequest, run_id: UUID, number: int) -> HttpResponse:
             found.told_spread, found.seconds,
         )  # fmt: skip
     kind = kind_of(found.status, found.action)
+    story = story_of(run, found.digest) if run.generator == "llm" else None
     context = {
         "run": run,
         "is_owner": is_owner(request, run),
@@ -79,7 +81,8 @@ def candidate(request: HttpRequest, run_id: UUID, number: int) -> HttpResponse:
         "profile": profile,
         "findings": findings_of_candidate(run, found.digest) if profile else "",
         "failed_case": _failed_case(result),
-        "story": story_of(run, found.digest) if run.generator == "llm" else None,
+        "story": story,
+        "shared_prompt": shared_prompt(run) if story else "",
         "speedup": run.starter_seconds / found.seconds if run.starter_seconds and found.seconds else None,
     }
     return render(request, "leaderboard/search/candidate.html", context)
