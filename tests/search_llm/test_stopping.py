@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from leaderboard.search.models import RunStatus, SearchRun, StopReason
 from leaderboard.search.services import runs
+from leaderboard.services import site_mode
 from runners.models import Device, Runner
 from tests.fake_claude import FakeClaude, Reply
 from tests.search_llm.conftest import HAIKU, purpose
@@ -97,3 +98,20 @@ def test_time_that_runs_out_while_a_model_writes_ends_the_run_before_it_is_asked
     assert stepper.step()
     run.refresh_from_db()
     assert (run.stop_reason, run.money_reserved) == (StopReason.WALL_SECONDS, 0)
+
+
+def test_a_site_that_becomes_read_only_pays_for_no_further_call(
+    start: Start,  # noqa: F811
+    server: FakeClaude,
+    runner: Runner,
+    device: Device,
+) -> None:
+    run = begun(start, server, runner, device)
+    while_writing(server, lambda: site_mode.set_read_only(reason="Moving house."))
+    stepper = stepper_of(run, server)
+    assert not stepper.step()
+    assert not stepper.step()
+    assert [purpose(body) for body in server.bodies] == ["form", "translate"]
+    site_mode.reopen()
+    assert stepper.step()
+    assert [purpose(body) for body in server.bodies] == ["form", "translate", *["judge"] * 3]

@@ -15,6 +15,7 @@ from leaderboard.search.llm.models import JournalEntry
 from leaderboard.search.models import RunStatus, SearchRun
 from leaderboard.search.services.log import lock
 from leaderboard.search.services.runs import wall_seconds
+from leaderboard.services import site_mode
 from runners.contract.storable import storable_document
 from surrogate.llm.ledger import OverBudget, Reservation, SpendLedger
 from surrogate.services.spending import EXPIRES_AFTER
@@ -46,7 +47,7 @@ class DatabaseJournal:
         """The run's sums change with the entry.
 
         Raises StepTaken for an entry that is there already, and for a question once the run is paused, has
-        ended or is out of time: a generation takes many calls, and none is made after that.
+        ended, is out of time, or the site is read-only: a generation takes many calls, and none is made then.
         """
         try:
             with transaction.atomic():
@@ -72,7 +73,8 @@ class DatabaseJournal:
 
     def _reserve(self, step: str, document: Document) -> None:
         run = lock(self._run)
-        if run.status != RunStatus.RUNNING or wall_seconds(run) >= run.wall_seconds_limit:
+        is_over = run.status != RunStatus.RUNNING or wall_seconds(run) >= run.wall_seconds_limit
+        if is_over or not site_mode.is_open():
             raise StepTaken(step)
         SearchRun.objects.filter(pk=self._run).update(
             money_reserved=F("money_reserved") + float(document["bound"]),
