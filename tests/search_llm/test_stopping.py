@@ -10,14 +10,18 @@ from django.contrib.auth.models import User
 from django.db import connection
 from django.utils import timezone
 
+from leaderboard.search.llm import desk
+from leaderboard.search.llm.database import LOST_AFTER
+from leaderboard.search.llm.models import JournalEntry
 from leaderboard.search.models import RunStatus, SearchRun, StopReason
 from leaderboard.search.services import runs
 from leaderboard.services import site_mode
 from runners.models import Device, Runner
+from surrogate.llm.outcome import Answer, Failure
 from tests.fake_claude import FakeClaude, Reply
-from tests.search_llm.conftest import HAIKU, purpose
+from tests.search_llm.conftest import HAIKU, SONNET, code, kernel, purpose
 from tests.search_llm.test_runs import Start, access, finish_all, start, stepper_of  # noqa: F401  fixtures
-from tests.search_llm.test_search import Author
+from tests.search_llm.test_search import FORM, Author
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -115,3 +119,42 @@ def test_a_site_that_becomes_read_only_pays_for_no_further_call(
     site_mode.reopen()
     assert stepper.step()
     assert [purpose(body) for body in server.bodies] == ["form", "translate", *["judge"] * 3]
+
+
+def test_an_attempt_that_was_lost_before_a_kill_is_booked_with_the_one_after_it(
+    start: Start,  # noqa: F811
+    server: FakeClaude,
+    runner: Runner,
+    device: Device,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Nobody knows what either had been billed."""
+    run = start(measurements=4)
+    stepper_of(run, server).step()
+    finish_all(runner, device)
+    server.responder = Author()
+    server.script(FORM, code(kernel("one")).failing("stall_within"))  # then one that is answered
+
+    noted = desk.reply_document
+
+    def die_after_two(outcome: Answer | Failure, tokens: int) -> dict[str, Any]:
+        if len(outcome.attempts) > 1:
+            raise KeyboardInterrupt
+        return noted(outcome, tokens)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(desk, "reply_document", die_after_two)
+        with pytest.raises(KeyboardInterrupt):
+            stepper_of(run, server).step()
+    asked = JournalEntry.objects.get(run=run, kind="asked", step="g1.i0.s0.t0")
+    run.refresh_from_db()
+    assert run.money_reserved == pytest.approx(float(asked.document["bound"]))
+    once = desk.upper_bound(SONNET, len(asked.document["prompt"].encode()), 16_000)
+    assert float(asked.document["bound"]) > 1.9 * float(once)
+    old = timezone.now() - LOST_AFTER - timedelta(seconds=1)
+    JournalEntry.objects.filter(pk=asked.pk).update(created_at=old)
+    spent = run.money_spent
+    assert stepper_of(run, server).step()
+    run.refresh_from_db()
+    assert run.money_spent > spent + float(asked.document["bound"])
+    assert (run.money_reserved, run.tokens_reserved) == (0, 0)

@@ -5,7 +5,7 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 from django.db.models import ExpressionWrapper, F, Func, JSONField, Value
 from django.utils import timezone
 
@@ -61,6 +61,20 @@ class DatabaseJournal:
         except IntegrityError:
             raise StepTaken(step) from None
 
+    def again(self, step: str, bound: Decimal, tokens: int) -> None:
+        """Called in a thread of its own, whose connection goes back."""
+        try:
+            with transaction.atomic():
+                asked = JournalEntry.objects.select_for_update().get(
+                    run_id=self._run, kind=Kind.ASKED, step=step
+                )
+                asked.document["bound"] = str(Decimal(asked.document["bound"]) + bound)
+                asked.document["tokens_bound"] += tokens
+                asked.save(update_fields=["document"])
+                self._set_aside(bound, tokens)
+        finally:
+            connection.close()
+
     def is_lost(self, step: str) -> bool:
         """Once it is, what it may have cost is booked, so that a dead process holds no money back."""
         asked = JournalEntry.objects.filter(run_id=self._run, kind=Kind.ASKED, step=step).first()
@@ -76,9 +90,11 @@ class DatabaseJournal:
         is_over = run.status != RunStatus.RUNNING or wall_seconds(run) >= run.wall_seconds_limit
         if is_over or not site_mode.is_open():
             raise StepTaken(step)
+        self._set_aside(Decimal(document["bound"]), int(document["tokens_bound"]))
+
+    def _set_aside(self, bound: Decimal, tokens: int) -> None:
         SearchRun.objects.filter(pk=self._run).update(
-            money_reserved=F("money_reserved") + float(document["bound"]),
-            tokens_reserved=F("tokens_reserved") + int(document["tokens_bound"]),
+            money_reserved=F("money_reserved") + float(bound), tokens_reserved=F("tokens_reserved") + tokens
         )
 
     def _settle(self, step: str, document: Document) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from functools import partial
 from typing import Any, Protocol
 
 from leaderboard.search.llm.arms import Arm
@@ -140,7 +141,8 @@ class Desk:
                         taken = error
                         left.clear()  # what is under way already is paid for, and stored below
                         break
-                    ledger = RetryTokens(self._ledger, self._purse, item.tokens)
+                    note = partial(book.journal.again, item.step, item.bound, item.tokens)
+                    ledger = RetryTokens(self._ledger, self._purse, item.tokens, note)
                     waiting[pool.submit(self._call, item, ledger)] = item, ledger
                 for future in wait(waiting, return_when=FIRST_COMPLETED).done:
                     (item, ledger), outcome = waiting.pop(future), future.result()

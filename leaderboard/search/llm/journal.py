@@ -7,6 +7,7 @@ process: it counts as spent, and the search goes on with the step after it.
 
 import json
 from collections.abc import Mapping
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -26,6 +27,11 @@ class Journal(Protocol):
         ...
 
     def add(self, kind: str, step: str, document: Document) -> None: ...
+
+    def again(self, step: str, bound: Decimal, tokens: int) -> None:
+        """A step that was asked is tried once more, after an attempt that may have cost its bound: should
+        its process die, so much more is booked."""
+        ...
 
     def is_lost(self, step: str) -> bool:
         """Whether a step that was asked and has no reply will not get one any more."""
@@ -48,6 +54,9 @@ class MemoryJournal:
                 raise StepTaken(step)
             self._asked.add(step)
         self._entries.append({**document, "kind": kind, "step": step})
+
+    def again(self, step: str, bound: Decimal, tokens: int) -> None:
+        pass  # a search without a database takes a call that a kill cut off for one attempt
 
     def is_lost(self, step: str) -> bool:
         return True  # a single process asks, and it waits for every reply

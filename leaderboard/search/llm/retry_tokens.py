@@ -1,9 +1,12 @@
 """A call's attempts and the tokens of its search: each attempt beyond the first sets its own aside.
 
 What an attempt that was lost on the way had been billed nobody says, so it counts with its bound. The next
-attempt needs as many again; where they do not fit the limit, it is not made.
+attempt needs as many again; where they do not fit the limit, it is not made. It is noted first, so that a
+process that dies now leaves no attempt that nobody knows of.
 """
 
+import asyncio
+from collections.abc import Callable
 from decimal import Decimal
 from typing import Protocol
 
@@ -15,10 +18,13 @@ class Tokens(Protocol):
 
 
 class RetryTokens:
-    """A ledger for one call over the search's own; ``each`` tokens are set aside for its first attempt."""
+    """A ledger for one call over the search's own; ``each`` tokens are set aside for its first attempt.
 
-    def __init__(self, ledger: SpendLedger, purse: Tokens, each: int) -> None:
-        self._ledger, self._purse, self._each = ledger, purse, each
+    ``note`` notes another attempt; it may ask a database.
+    """
+
+    def __init__(self, ledger: SpendLedger, purse: Tokens, each: int, note: Callable[[], None]) -> None:
+        self._ledger, self._purse, self._each, self._note = ledger, purse, each, note
         self._free = 1  # attempts that are set aside and not used
         #: All that is set aside for the call by now.
         self.reserved = each
@@ -30,6 +36,7 @@ class RetryTokens:
                 raise OverBudget("the tokens of the search do not suffice for another attempt")
             self.reserved += self._each
             self._free += 1
+            await asyncio.to_thread(self._note)
         reservation = await self._ledger.reserve(amount, purpose=purpose)
         self._free -= 1
         return reservation
