@@ -42,6 +42,7 @@ class Expectation:
     nondeterministic: bool = False
     overlapping: bool = False
     runs: int = 1
+    unhurried: bool = False  # with the limits and bounds of the site
     control: str = ""  # file in honest/, which must pass in the same task and mode
     ceilings: Mapping[str, Any] = field(default_factory=dict)
     covered_by: str = ""  # "path.py::function" of the test that covers what is no submission

@@ -57,9 +57,9 @@ def run_attempt(
         mode=attempt.expectation.mode,
         target=target,
         data_dir=str(data_dir),
-        limits=LIMITS,
+        limits=None if wanted.unhurried else LIMITS,
         # What a CUDA context takes of a process is the driver's affair, and more than these.
-        bounds=BOUNDS if device.kind == DeviceKind.CPU else {},
+        bounds=BOUNDS if device.kind == DeviceKind.CPU and not wanted.unhurried else {},
     )
     documents = tuple(
         run_job(job, on_event=lambda event: None, should_stop=lambda: False, pool=pool)

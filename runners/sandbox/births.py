@@ -17,7 +17,8 @@ from runners.sandbox.bpf import ASK, JUMP_ANY_BIT, LOAD, RETURN, argument_at, in
 
 _CLONE, _FORK, _VFORK, _SECCOMP = 56, 57, 58, 317
 _CLONE_THREAD = 0x00010000
-_SET_MODE_FILTER, _NEW_LISTENER = 1, 8
+_SET_MODE_FILTER = 1
+_FLAGS = 1 | 8 | 16  # TSYNC, NEW_LISTENER, TSYNC_ESRCH: threads, too, that libraries started before
 _RECEIVE, _SEND = 0xC0502100, 0xC0182101  # _IOWR('!', 0, struct seccomp_notif), _IOWR('!', 1, … _resp)
 _NOTIFICATION_BYTES = 80
 _CONTINUE = 1
@@ -41,7 +42,7 @@ def install() -> int:
     """
     filters = bpf.document(program())
     return libc.syscall(
-        "seccomp", _SECCOMP, _SET_MODE_FILTER, _NEW_LISTENER, ctypes.c_void_p(ctypes.addressof(filters))
+        "seccomp", _SECCOMP, _SET_MODE_FILTER, _FLAGS, ctypes.c_void_p(ctypes.addressof(filters))
     )
 
 

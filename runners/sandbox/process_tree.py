@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 _RUNS_NO_MORE = frozenset("TtZX")
+_THREAD_COUNT = 17  # field 20 of /proc/PID/stat, of which 3 is the first after the name
+_CPUCLOCK_SCHED = 2  # of a process, by Linux' posix-timers.h
 
 
 class NotFrozenError(RuntimeError):
@@ -47,15 +49,17 @@ def children(pid: int) -> Iterator[int]:
 def freeze(root: int, *, timeout: float = 5.0) -> list[int]:
     """Stops every descendant of ``root``; their pids in order, once all of their threads stand still.
 
-    Two looks in a row must find the same processes, all of them still, and none that ran in between: one that
-    was overlooked can wake one that was seen to stand still, and a chain of processes that fork and exit is
-    never seen at all. Raises NotFrozenError when that takes longer than ``timeout`` seconds.
+    Each is told to stop, whatever it seems to be: threads that start each other and end are gone whenever
+    somebody looks. Then two looks in a row must find the same processes, all of them still, and none that ran
+    in between: one that was overlooked can wake one that was seen to stand still. Raises NotFrozenError when
+    that takes longer than ``timeout`` seconds.
     """
     deadline = time.monotonic() + timeout
+    told: set[int] = set()
     before: tuple[list[int], int] | None = None
     while True:
         pids = sorted(descendants(root))
-        restless = [pid for pid in pids if not _stands_still(pid)]
+        restless = [pid for pid in pids if pid not in told or not _stands_still(pid)]
         now = (pids, run_nanoseconds(pids))
         if not restless and now == before:
             return pids
@@ -63,6 +67,7 @@ def freeze(root: int, *, timeout: float = 5.0) -> list[int]:
         if time.monotonic() > deadline:
             raise NotFrozenError(f"{len(pids)} processes do not all stop")
         _signal(restless, signal.SIGSTOP)
+        told.update(restless)
         for pid in restless:
             while not _stands_still(pid):
                 if time.monotonic() > deadline:
@@ -86,48 +91,55 @@ def all_still(pids: Iterable[int]) -> bool:
 
 
 def run_nanoseconds(pids: Iterable[int]) -> int:
-    """CPU time that all threads of ``pids`` have had, as the scheduler counts it."""
-    return scheduled_nanoseconds(pids)[0]
+    """CPU time of ``pids`` together, to the nanosecond: also of threads that run right now, of those that
+    ended, and of the dead that nobody has buried.
+    """
+    run = 0
+    for pid in pids:
+        with contextlib.suppress(OSError):
+            run += time.clock_gettime_ns(~pid << 3 | _CPUCLOCK_SCHED)
+    return run
 
 
 def wait_nanoseconds(pids: Iterable[int]) -> int:
     """How long threads of ``pids`` could have run and waited for a core instead."""
-    return scheduled_nanoseconds(pids)[1]
+    return sum(waited for pid in pids for waited in waits(pid).values())
 
 
 def waits(pid: int) -> dict[str, int]:
-    """The same for each thread of ``pid`` by itself, nanoseconds."""
-    return {thread: waited for thread, _, waited in _schedules(pid)}
-
-
-def scheduled_nanoseconds(pids: Iterable[int]) -> tuple[int, int]:
-    """Run and waited, all threads of ``pids`` together, in one look."""
-    run = waited = 0
-    for pid in pids:
-        for _, more_run, more_waited in _schedules(pid):
-            run, waited = run + more_run, waited + more_waited
-    return run, waited
+    """The same for each thread of ``pid`` by itself: Linux, Documentation/scheduler/sched-stats.rst."""
+    found = {}
+    for thread in _threads(pid):
+        with contextlib.suppress(OSError, ValueError), open(f"/proc/{pid}/task/{thread}/schedstat") as lines:
+            _, waited, _ = map(int, lines.read().split())
+            found[thread] = waited
+    return found
 
 
 def weigh(root: int) -> Weight:
     memory = threads = 0
     pids = descendants(root)
     for pid in pids:
-        with contextlib.suppress(OSError, ValueError), open(f"/proc/{pid}/status") as lines:
-            for line in lines:
-                if line.startswith("RssAnon:"):
-                    memory += int(line.split()[1]) * 1024
-                elif line.startswith("Threads:"):
-                    threads += int(line.split()[1])
+        more_memory, more_threads = _memory_and_threads(pid)
+        memory, threads = memory + more_memory, threads + more_threads
     return Weight(memory, len(pids), threads)
 
 
-def _schedules(pid: int) -> Iterator[tuple[str, int, int]]:
-    """Thread, run and waited: Linux, Documentation/scheduler/sched-stats.rst."""
-    for thread in _threads(pid):
-        with contextlib.suppress(OSError, ValueError), open(f"/proc/{pid}/task/{thread}/schedstat") as lines:
-            run, waited, _ = map(int, lines.read().split())
-            yield thread, run, waited
+def _memory_and_threads(pid: int) -> tuple[int, int]:
+    """Of one process. Where its first thread has ended, another one tells of the memory."""
+    found = (0, 0)
+    for path in (f"/proc/{pid}/status", *(f"/proc/{pid}/task/{thread}/status" for thread in _threads(pid))):
+        memory = threads = None
+        with contextlib.suppress(OSError, ValueError), open(path) as lines:
+            for line in lines:
+                if line.startswith("RssAnon:"):
+                    memory = int(line.split()[1]) * 1024
+                elif line.startswith("Threads:"):
+                    threads = int(line.split()[1])
+        found = (memory or 0, threads or found[1])
+        if memory is not None:
+            break
+    return found
 
 
 def _threads(pid: int) -> list[str]:
@@ -138,12 +150,22 @@ def _threads(pid: int) -> list[str]:
 
 
 def _stands_still(pid: int) -> bool:
-    for thread in _threads(pid):
-        with contextlib.suppress(OSError), open(f"/proc/{pid}/task/{thread}/stat", "rb") as content:
-            # The name in parentheses may hold anything, a parenthesis too: the state follows the last one.
-            if chr(content.read().rpartition(b") ")[2][0]) not in _RUNS_NO_MORE:
-                return False
-    return True
+    """Whether all of its threads do; a process that is gone does. One that loses threads meanwhile does not,
+    nor one that has more than were listed.
+    """
+    threads = _threads(pid)
+    count = 0
+    for thread in threads:
+        try:
+            with open(f"/proc/{pid}/task/{thread}/stat", "rb") as content:
+                # The name in parentheses may hold anything, a parenthesis too: fields follow the last one.
+                fields = content.read().rpartition(b") ")[2].split()
+        except OSError:
+            return not os.path.exists(f"/proc/{pid}")
+        if chr(fields[0][0]) not in _RUNS_NO_MORE:
+            return False
+        count = int(fields[_THREAD_COUNT])
+    return count == len(threads)
 
 
 def _signal(pids: Iterable[int], number: int) -> None:

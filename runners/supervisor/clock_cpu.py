@@ -51,11 +51,15 @@ class CpuClock:
         """
         pids = self.child.freeze()
         self._cores.take_all()
-        now = (pids, process_tree.run_nanoseconds(pids))
-        if self._stopped is not None and now != self._stopped:
+        if self._ran(pids):
             raise Ended(Verdict.RUNTIME_ERROR, _RAN)
-        self._stopped = now
         return pids
+
+    def _ran(self, pids: list[int]) -> bool:
+        """Whether what is stopped is not what was stopped first, or ran since."""
+        now = (pids, process_tree.run_nanoseconds(pids))
+        before, self._stopped = self._stopped, now
+        return before is not None and now != before
 
     def request(
         self, message: dict[str, Any], limit: float, event: str, what: str, descriptors: Sequence[int] = ()
@@ -75,12 +79,12 @@ class CpuClock:
         nonce = secrets.token_hex(8)
         drawn = self._random.integers(0, len(outputs), size=_DRAWN_PAGES)
         pids = self.freeze()
-        spent, waited = process_tree.scheduled_nanoseconds(pids)
+        waited = process_tree.wait_nanoseconds(pids)
         self._cores.leave()
         gc.disable()
         try:
             self.child.send({"do": "go", "nonce": nonce})
-            if not process_tree.all_still(pids) or process_tree.run_nanoseconds(pids) != spent:
+            if not process_tree.all_still(pids) or self._ran(pids):
                 raise Ended(Verdict.RUNTIME_ERROR, _RAN)
             self._stopped = None
             start = time.perf_counter()
