@@ -62,7 +62,7 @@ def threads_only(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[int
 
 @pytest.mark.parametrize("threads_only", ["chain"], indirect=True)
 def test_threads_that_start_each_other_and_end_are_stopped(threads_only: int) -> None:
-    for _ in range(10):
+    for _ in range(100):
         pids = process_tree.freeze(threads_only)
         ran = process_tree.run_nanoseconds(pids)
         assert {process_tree.run_nanoseconds(pids) for _ in range(100)} == {ran}
