@@ -10,6 +10,7 @@ misses.
 import random
 import secrets
 import time
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -27,7 +28,8 @@ _FEW = (2, 16)  # elements changed: the fewer, the more of an input must be read
 _DRAWN, _CANDIDATES = 4096, 64
 #: After each pair of batches, how likely one of a length follows that departs: nobody can know it is over.
 _CHANCE = 1 / 16
-#: Of the time for a case, how much may go into such batches beyond the first of each length.
+_LEAST = 2  # batches of each length that depart in any case
+#: Of the time for a case, how much may go into such batches beyond those.
 _SHARE = 0.05
 
 
@@ -55,22 +57,28 @@ class Departures:
         kinds = [[item for item in found if item.few == few] for few in (True, False)]
         self._kinds = [kind for kind in kinds if kind]
         self._next: list[list[Departure]] = []
-        self._done: set[int] = set()
+        self._done: Counter[int] = Counter()
         self._began = time.monotonic()
         self._spent = 0.0
 
     def after_a_pair(self, lengths: Sequence[int]) -> list[int]:
         """Lengths of the batches that shall follow a pair of ordinary ones of ``lengths``; mostly none."""
+        if not self._kinds:
+            return []
         affordable = self._spent < _SHARE * (time.monotonic() - self._began)
-        return [length for length in self._unasked(lengths, repeat=affordable) if self._draws_one()]
+        left = [length for length in lengths if affordable or self._done[length] < _LEAST]
+        return [length for length in self._chance.sample(left, len(left)) if self._draws_one()]
 
     def owed(self, lengths: Sequence[int]) -> list[int]:
-        """Those of ``lengths`` of which no batch departed yet, for when no more pairs follow."""
-        return self._unasked(lengths, repeat=False)
+        """Batches that must still depart, for when no more pairs follow."""
+        if not self._kinds:
+            return []
+        left = [length for length in lengths for _ in range(_LEAST - self._done[length])]
+        return self._chance.sample(left, len(left))
 
     def draw(self, length: int) -> Departure:
         """How a batch of ``length`` departs. Every kind comes up before one does again."""
-        self._done.add(length)
+        self._done[length] += 1
         if not self._next:
             self._next = self._chance.sample(self._kinds, len(self._kinds))
         return self._chance.choice(self._next.pop())
@@ -78,12 +86,6 @@ class Departures:
     def took(self, seconds: float) -> None:
         """Takes note of what a batch that departed cost."""
         self._spent += seconds
-
-    def _unasked(self, lengths: Sequence[int], *, repeat: bool) -> list[int]:
-        if not self._kinds:
-            return []
-        left = [length for length in lengths if repeat or length not in self._done]
-        return self._chance.sample(left, len(left))
 
     def _draws_one(self) -> bool:
         return self._chance.random() < _CHANCE

@@ -85,8 +85,8 @@ def test_both_lengths_depart_in_every_way_and_only_when_asked(counts: TaskSpec) 
     assert Departures(counts, case, asked=False).owed(LENGTHS) == []
     plan = Departures(counts, case, asked=True)
     owed = plan.owed(LENGTHS)
-    assert sorted(owed) == LENGTHS
-    assert {plan.draw(length).few for length in owed} == {True, False}
+    assert sorted(owed) == sorted(2 * LENGTHS)
+    assert Counter(plan.draw(length).few for length in owed) == {True: 2, False: 2}
     assert plan.owed(LENGTHS) == []
 
 
@@ -98,7 +98,8 @@ def test_when_one_departs_is_drawn(counts: TaskSpec) -> None:
         pairs = next((pair for pair in range(40) if plan.after_a_pair(LENGTHS)), 40)
         firsts[pairs // 10] += 1
     assert min(firsts[part] for part in range(3)) > 5
-    plan.draw(2), plan.draw(8)
+    for length in 2 * LENGTHS:
+        plan.draw(length)
     assert any(plan.after_a_pair(LENGTHS) for _ in range(500))
     plan.took(1e9)
     assert not any(plan.after_a_pair(LENGTHS) for _ in range(500)), "what they may cost is bounded"
@@ -133,6 +134,8 @@ def test_a_departure_that_the_reference_itself_fails_says_nothing() -> None:
 def test_a_glance_on_the_shape_that_is_timed_is_found_in_a_ranked_run(
     evaluate: Evaluate, counts: TaskSpec
 ) -> None:
-    document = evaluate(GLANCES, Mode.RANKED, spec=counts)
+    # It notices one of fourteen such changes, of which each run holds two at least.
+    runs = (evaluate(GLANCES, Mode.RANKED, spec=counts) for _ in range(3))
+    document = next(run for run in runs if run["verdict"] != Verdict.PASSED)
     assert document["verdict"] == Verdict.WRONG
     assert "with a few values of input x drawn from 'integers'" in document["reason"]
