@@ -15,6 +15,9 @@ class Bounds:
     """
 
     memory: int = 8 * GIB  # private memory of all processes together
+    reserve: int = (
+        512 * MIB
+    )  # of the machine's, polled: what is shared, in files or in pipes is in no other bound
     tmp: int = 512 * MIB  # the size of /tmp
     shm: int = 512 * MIB  # the size of /dev/shm
     file: int = 512 * MIB  # largest single file
@@ -32,6 +35,15 @@ COMPILER_BOUNDS = Bounds(memory=3 * GIB, shm=1 * MIB, processes=32, threads=128,
 
 
 def for_this_machine() -> Bounds:
-    """The usual bounds, with half of the machine's memory at most."""
+    """The usual bounds, with half of the machine's memory at most, and a sixteenth kept free."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    return Bounds(memory=min(Bounds.memory, memory // 2))
+    return Bounds(memory=min(Bounds.memory, memory // 2), reserve=min(Bounds.reserve, memory // 16))
+
+
+def available_memory() -> int:
+    """Bytes that the machine can still give without swapping: Linux, Documentation/filesystems/proc.rst."""
+    with open("/proc/meminfo") as lines:
+        for line in lines:
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) * 1024
+    raise OSError("/proc/meminfo tells no MemAvailable")

@@ -17,6 +17,7 @@ from runners.contract.vocabulary import Verdict
 from runners.harness.control import MAX_PACKET
 from runners.sandbox import process_tree
 from runners.sandbox.births import Births
+from runners.sandbox.bounds import available_memory
 from runners.sandbox.spawn import Plan, spawn
 from runners.supervisor.outcome import Ended
 from runners.supervisor.stop import Stop
@@ -102,6 +103,10 @@ class Child:
         ):
             if used > allowed:
                 raise Ended(Verdict.RESOURCE_LIMIT, f"The submission used more than {text}.")
+        if available_memory() < self._bounds.reserve:
+            text = "The machine ran short of memory while the submission ran: less than "
+            text += f"{self._bounds.reserve / 2**20:.3g} MiB was left."
+            raise Ended(Verdict.RESOURCE_LIMIT, text)
 
     def freeze(self) -> list[int]:
         """Stops all that runs inside; the pids. Raises Died when nothing does."""

@@ -88,6 +88,12 @@ def test_memory_bomb_hits_the_memory_limit(evaluate: Evaluate, source: str) -> N
     assert document["verdict"] in ("resource_limit", "timeout"), document["reason"]
 
 
+def test_what_no_bound_counts_ends_before_the_machine_is_short_of_memory(evaluate: Evaluate) -> None:
+    document = evaluate(GOOD_CPP, bounds=replace(BOUNDS, reserve=2**60))
+    assert document["verdict"] == "resource_limit"
+    assert "The machine ran short of memory" in document["reason"]
+
+
 def test_disk_is_bounded(evaluate: Evaluate) -> None:
     source = (
         "def kernel(x):\n"
