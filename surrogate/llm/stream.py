@@ -1,6 +1,7 @@
 """Reading one streamed answer: every silence bounded, every early end noticed."""
 
 import asyncio
+import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +11,8 @@ from anthropic.types import Message
 
 from surrogate.llm.errors import BrokenStream, Stalled
 from surrogate.llm.usage import TokenUsage
+
+_END_SECONDS = 1.0
 
 
 @dataclass
@@ -69,8 +72,18 @@ async def read(
             if event.type == "text" and on_text is not None:
                 on_text(transcript.text)
             transcript.complete = event.type == "message_stop"
+        await _read_to_the_end(stream)
     finally:
         await manager.__aexit__(None, None, None)
+
+
+async def _read_to_the_end(stream: Any) -> None:
+    """Nothing follows the last event: then the connection serves again, and no half-read generator is left to
+    whoever collects it. What a server does instead no longer matters."""
+    with contextlib.suppress(Exception):
+        async with asyncio.timeout(_END_SECONDS):
+            async for _ in stream:
+                pass
 
 
 def token_usage(message: Message) -> TokenUsage:
