@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Count
+from django.db.models import Count, FloatField, IntegerField, OuterRef, Subquery, Sum
 from django.db.models.fields.json import KT
+from django.db.models.functions import Cast
 
 from leaderboard.search.llm.condensing import findings_of, step_of
 from leaderboard.search.llm.models import JournalEntry
@@ -103,21 +104,17 @@ class Spent:
 
 
 def spend_by_model(run: SearchRun) -> list[Spent]:
-    """Dearest first. One query over the run's replies, without their texts."""
-    rows = JournalEntry.objects.filter(run=run, kind__in=(Kind.ASKED, Kind.REPLIED)).values_list(
-        "step", "kind", "document__arm", "document__cost", "document__tokens"
-    )
-    arms: dict[str, str] = {}
-    costs: dict[str, tuple[float, int]] = {}
-    for step, kind, arm, cost, tokens in rows:
-        if kind == Kind.ASKED:
-            arms[step] = str(arm)
-        else:
-            costs[step] = (float(cost), int(tokens))
-    totals: dict[str, Spent] = {}
-    for step, (dollars, tokens) in costs.items():
-        before = totals.get(arms[step], Spent(arms[step], 0, 0.0, 0))
-        totals[before.arm] = Spent(
-            before.arm, before.calls + 1, before.dollars + dollars, before.tokens + tokens
+    """Dearest first. One query, summed by the database: each watcher asks for it whenever the run goes on."""
+    asked = JournalEntry.objects.filter(run=run, kind=Kind.ASKED, step=OuterRef("step"))
+    replied = JournalEntry.objects.filter(run=run, kind=Kind.REPLIED)
+    rows = (
+        replied.annotate(arm=Subquery(asked.annotate(name=KT("document__arm")).values("name")[:1]))
+        .values("arm")
+        .annotate(
+            calls=Count("pk"),
+            dollars=Sum(Cast(KT("document__cost"), FloatField())),
+            tokens=Sum(Cast(KT("document__tokens"), IntegerField())),
         )
-    return sorted(totals.values(), key=lambda item: -item.dollars)
+        .order_by("-dollars", "arm")
+    )
+    return [Spent(**row) for row in rows]
