@@ -220,6 +220,8 @@ class Launcher:
 
     def _end(self) -> None:
         """Runners first, so that they give their work back while the database is there; services last."""
+        if self._children:
+            self._say(f"stopping: what runs is given back first, {_STOP_SECONDS:.0f} s at most")
         for child in reversed(self._children):
             if child.process is not None and child.process.poll() is None:
                 child.process.send_signal(signal.SIGTERM)
@@ -235,3 +237,5 @@ class Launcher:
         forget_addresses(self._data)
         self._redis.stop()
         self._postgres.stop()
+        if self._children:
+            self._say("stopped")

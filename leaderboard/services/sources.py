@@ -66,6 +66,13 @@ def read_language(language: str, filename: str) -> Language:
         chosen = Language(language)
     except ValueError:
         known = ", ".join(Language)
+        if not language and suffix:
+            endings = ", ".join(ending for endings in SUFFIXES.values() for ending in endings)
+            raise Refusal(
+                "language_unknown",
+                f"{filename} tells no language by its name, which ends in none of {endings}; "
+                f"choose one of {known}.",
+            ) from None
         raise Refusal("language_unknown", f"{language!r} is no language; choose one of {known}.") from None
     if suffix and told != chosen:
         expected = " or ".join(SUFFIXES[chosen])

@@ -213,7 +213,7 @@ def test_compiling_for_a_gpu_needs_none(monkeypatch: pytest.MonkeyPatch) -> None
         (["FOLDER", "no-such.cpp"], "no-such.cpp: No such file or directory"),
         (["FOLDER", "FOLDER"], "Is a directory"),
         (["FOLDER", "kernel.cpp", "--device", "tpu"], "this machine has no device 'tpu' (found: cpu ("),
-        (["FOLDER", "FOLDER/task.toml"], "'' is no language"),
+        (["FOLDER", "FOLDER/task.toml"], "task.toml tells no language by its name"),
         (["FOLDER", "FOLDER/reference.py"], "does not take Python"),
         (["FOLDER", "FOLDER/good/plain.cpp", "--mode", "fast"], "invalid choice: 'fast'"),
         (["--catalog", "FOLDER", "kernel.cpp"], "--catalog takes no file"),

@@ -44,6 +44,9 @@ def test_a_relative_error_beside_next_to_nothing_is_said_to_be_covered_where_the
     outputs = [{"max_rel_error": 3e9}]
     assert relative_error({"status": "passed", "outputs": outputs}) == "covered by atol"
     assert relative_error({"status": "failed", "outputs": outputs}) == "> 1e+06"
+    assert relative_error({"status": "passed", "outputs": [{"max_rel_error": 1.0}]}) == "covered by atol"
+    assert relative_error({"status": "failed", "outputs": [{"max_rel_error": 1.0}]}) == "1.00e+00"
+    assert relative_error({"status": "passed", "outputs": [{"max_rel_error": None}]}) == "not finite"
     assert relative_error({"status": "passed", "outputs": [{"max_rel_error": 1e-3}]}) == "1.00e-03"
 
 

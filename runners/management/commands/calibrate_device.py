@@ -48,6 +48,11 @@ class Command(BaseCommand):
             try:
                 # The operator chose the moment: one look, for the record.
                 quiet = wait_for_quiet(0)
+                if not quiet.was_quiet:
+                    self.stderr.write(
+                        f"the machine is busy ({quiet.load:.0%} of its cores taken): ceilings may come out "
+                        "too low and the noise too high; do it again once it is idle"
+                    )
                 ceilings = measure_ceilings(target)
                 environment = calibration_environment(detected.facts)
                 devices.store_ceilings(device=device, ceilings=ceilings, environment=environment, quiet=quiet)
