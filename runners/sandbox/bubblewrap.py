@@ -26,6 +26,8 @@ def command(
     arguments += ["--new-session", "--die-with-parent", "--hostname", "sandbox"]
     # The writable places first: what is mounted read-only may itself lie under /tmp.
     arguments += ["--proc", "/proc", "--dev", "/dev"]
+    # No terminals: one that hangs up makes the kernel continue a stopped process.
+    arguments += ["--size", "4096", "--tmpfs", "/dev/pts"]
     arguments += ["--size", str(bounds["tmp"]), "--tmpfs", "/tmp"]  # noqa: S108 - the sandbox's own
     arguments += ["--size", str(bounds["shm"]), "--tmpfs", "/dev/shm"]  # noqa: S108
     for source, place in binds:
@@ -36,5 +38,7 @@ def command(
     for device in devices:
         arguments += ["--dev-bind", device, device]
     # bubblewrap's root and /dev are tmpfs of half the memory: read-only, or they are a disk without a limit.
-    arguments += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/tmp", "--"]  # noqa: S108
+    for place in ("/dev/pts", "/dev", "/"):
+        arguments += ["--remount-ro", place]
+    arguments += ["--chdir", "/tmp", "--"]  # noqa: S108
     return [*arguments, *inner]

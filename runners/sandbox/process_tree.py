@@ -73,6 +73,7 @@ def freeze(root: int, *, timeout: float = 5.0) -> list[int]:
                 if time.monotonic() > deadline:
                     raise NotFrozenError(f"process {pid} does not stop")
                 os.sched_yield()
+                _signal([pid], signal.SIGSTOP)  # again: SIGCONT from another takes back what is pending
 
 
 def thaw(pids: Iterable[int]) -> None:

@@ -5,8 +5,8 @@ Denied calls fail with EPERM, so that honest libraries that merely try them carr
 - reaching other processes or the kernel: ptrace, process_vm_*, bpf, perf, userfaultfd, io_uring, keys,
 modules …
 - changing the sandbox: mounts, namespaces, clocks, CPU affinity (the cores are part of the measurement)
-- waking a frozen process: a POSIX timer or an owner signal could send SIGCONT while the supervisor fills
-inputs
+- waking a frozen process: a POSIX timer, an owner signal or a terminal that hangs up could send SIGCONT
+while the supervisor fills inputs or looks at outputs
 """
 
 import ctypes
@@ -33,10 +33,15 @@ _DENIED = {
 }  # fmt: skip
 #: glibc falls back to clone, whose flags a filter can read, when clone3 is unknown.
 _UNKNOWN = {"clone3": 435}
-_CLONE, _SOCKET, _IOCTL, _FCNTL = 56, 41, 16, 72
+_CLONE, _SOCKET, _SETSOCKOPT, _IOCTL, _FCNTL = 56, 41, 54, 16, 72
 _NEW_NAMESPACES = 0x7E020000  # NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET
 _SOCKET_FAMILIES = (1, 2, 10, 16)  # unix, inet, inet6, netlink: the rest (vsock, packet …) is refused
-_TERMINAL_IOCTLS = (0x5412, 0x541C)  # TIOCSTI, TIOCLINUX: typing into the terminal of another
+#: TIOCSTI, TIOCLINUX: typing into the terminal of another; TIOCSCTTY: who has a terminal gets SIGCONT from
+#: the kernel when that hangs up.
+_TERMINAL_IOCTLS = (0x5412, 0x541C, 0x540E)
+#: SO_ATTACH_FILTER, SO_ATTACH_BPF and their kin for groups of sockets: the kernel runs them at any time.
+_SOCKET_FILTERS = (26, 50, 51, 52)
+_SOL_SOCKET = 1
 _F_SETSIG = 10
 _DENY = bpf.refuse(errno.EPERM)
 
@@ -71,11 +76,25 @@ def program() -> bytes:
         ],
     )
     code += on_call(
+        _SETSOCKOPT,
+        [
+            instruction(LOAD, argument_at(1)),
+            instruction(JUMP_EQUAL, _SOL_SOCKET, 0, len(_SOCKET_FILTERS) + 1),
+            instruction(LOAD, argument_at(2)),
+            *[
+                instruction(JUMP_EQUAL, option, len(_SOCKET_FILTERS) - index, 0)
+                for index, option in enumerate(_SOCKET_FILTERS)
+            ],
+            instruction(RETURN, bpf.ALLOW),
+            instruction(RETURN, _DENY),
+        ],
+    )
+    code += on_call(
         _IOCTL,
         [
             instruction(LOAD, argument_at(1)),
             *[
-                instruction(JUMP_EQUAL, request, 2 - index, 0)
+                instruction(JUMP_EQUAL, request, len(_TERMINAL_IOCTLS) - index, 0)
                 for index, request in enumerate(_TERMINAL_IOCTLS)
             ],
             instruction(RETURN, bpf.ALLOW),

@@ -7,6 +7,7 @@ A batch, in order:
 3. "go" with a nonce is written, the clock starts, the processes continue
 4. "done" is read, pages drawn at random are copied, the clock stops, the processes are stopped
 5. the drawn pages are compared with what is there now
+6. the caller looks at the outputs; before anything else is asked for, nothing must have run since
 
 So nothing can be computed before the clock starts, nor be written after it stopped.
 """
@@ -67,9 +68,20 @@ class CpuClock:
         """Lets the child work on ``message``, untimed; its answer is ``event`` or an error."""
         self._cores.leave()
         self.child.send(message, descriptors)
+        # What ran since the batch may have written outputs that were looked at meanwhile.
+        pids = self.child.freeze()
+        if self._ran(pids):
+            raise Ended(Verdict.RUNTIME_ERROR, _RAN)
         self._stopped = None
-        process_tree.thaw(self.child.freeze())
+        process_tree.thaw(pids)
         return self.child.expect(event, limit, what)
+
+    def confirm(self) -> None:
+        """Raises Ended, or Died, where what was stopped is not as it was left: outputs that were looked at
+        since may have been written late.
+        """
+        if self._stopped is not None:
+            self.freeze()
 
     def batch(self, outputs: npt.NDArray[np.uint8], limit: float, what: str) -> tuple[float, dict[str, Any]]:
         """Runs the armed calls; seconds, and the answer: ``done`` or an error.

@@ -179,10 +179,16 @@ class CpuCase:
         return None
 
     def close(self) -> None:
-        self._kept.clear()
-        self._pools.clear()
-        self._inputs.close()
-        self._outputs.close()
+        """Raises Ended where outputs may have been written while they were looked at."""
+        try:
+            self._clock.confirm()
+        except Died as error:
+            raise self._dead(error) from None
+        finally:
+            self._kept.clear()
+            self._pools.clear()
+            self._inputs.close()
+            self._outputs.close()
 
     def _freeze(self) -> None:
         try:

@@ -4,7 +4,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import SimpleNamespace
 from typing import Any
 
@@ -30,7 +30,9 @@ def root() -> Iterator[int]:
 
 
 def clock_of(root: int) -> CpuClock:
-    child: Any = SimpleNamespace(freeze=lambda: process_tree.freeze(root))
+    child: Any = SimpleNamespace(
+        freeze=lambda: process_tree.freeze(root), send=lambda *_: None, expect=lambda *_: {}
+    )
     cores: Any = SimpleNamespace(take_all=lambda: None, leave=lambda: None)
     return CpuClock(child, cores)
 
@@ -41,7 +43,14 @@ def test_what_stands_still_may_be_stopped_again(root: int) -> None:
     assert clock.freeze() == clock.freeze() == process_tree.descendants(root)
 
 
-def test_what_ran_between_two_stops_is_refused(root: int) -> None:
+def ask(clock: CpuClock) -> None:
+    clock.request({"do": "arm"}, 1.0, "armed", "Preparing")
+
+
+@pytest.mark.parametrize("what_follows", [CpuClock.freeze, CpuClock.confirm, ask])
+def test_what_ran_since_it_was_stopped_is_refused(
+    root: int, what_follows: Callable[[CpuClock], object]
+) -> None:
     clock = clock_of(root)
     pids = clock.freeze()
     ran = process_tree.run_nanoseconds(pids)
@@ -49,4 +58,17 @@ def test_what_ran_between_two_stops_is_refused(root: int) -> None:
     wait_for("it to run", lambda: process_tree.run_nanoseconds(pids) > ran, 30)
 
     with pytest.raises(Ended, match="ran while it was stopped"):
-        clock.freeze()
+        what_follows(clock)
+
+
+def test_what_was_let_run_may_have_run(root: int) -> None:
+    clock = clock_of(root)
+    clock.freeze()
+    ask(clock)
+    pids = process_tree.descendants(root)
+    ran = process_tree.run_nanoseconds(pids)
+    wait_for("it to run", lambda: process_tree.run_nanoseconds(pids) > ran, 30)
+
+    clock.confirm()
+    ask(clock)
+    clock.freeze()

@@ -25,7 +25,7 @@ pytestmark = pytest.mark.sandbox
 
 #: Runs at load time, prints what it found, and leaves a kernel that is judged as usual.
 _SPY = """
-import json, os, socket, ctypes
+import ctypes, fcntl, json, os, socket
 
 def tried(action):
     try:
@@ -59,6 +59,9 @@ found = {
     "tcp": tried(lambda: socket.create_connection(("127.0.0.1", PORT), 1)),
     "vsock": tried(lambda: socket.socket(40, socket.SOCK_STREAM)),
     "packet": tried(lambda: socket.socket(17, socket.SOCK_RAW)),
+    "terminal": tried(lambda: os.open("/dev/ptmx", os.O_RDWR)),
+    "own terminal": tried(lambda: fcntl.ioctl(0, 0x540E, 0)),
+    "socket filter": tried(lambda: socket.socket(socket.AF_UNIX).setsockopt(1, 26, bytes(16))),
     "ptrace": called(101, 0, 0, 0, 0),
     "unshare user": called(272, 0x10000000),
     "clone user": called(56, 0x10000000 | 17, 0, 0, 0, 0),
@@ -97,7 +100,9 @@ def test_a_submission_finds_nothing_and_reaches_nobody(
     assert found["descriptors"] <= 5, "0, 1, 2, the control socket and the source's own"
     for name in ("secret", "shadow", "write root", "write usr", "write dev", "write code", "tcp", "vsock"):
         assert found[name] != "open", name
-    for name in ("packet", "hosts", "setuid root", "priority"):
+    for name in ("own terminal", "socket filter"):
+        assert found[name] == "PermissionError", name
+    for name in ("packet", "hosts", "setuid root", "priority", "terminal"):
         assert found[name] != "open", name
     for name in ("ptrace", "unshare user", "clone user", "mount", "io_uring", "keyctl", "affinity", "timer"):
         assert found[name] == "refused", name
