@@ -9,14 +9,13 @@ from typing import Any
 from django.conf import settings
 
 from leaderboard.catalog.loader import CATALOG, CatalogError, CatalogTask, Fixture, load, load_all
-from leaderboard.selectors.options import LANGUAGE_LABELS
 from leaderboard.services.errors import Refusal
 from leaderboard.services.sources import check_entry_point, read_language, read_source
 from runners.calibrate import remembered_ceilings
 from runners.contract.job import DeviceTarget, Job
 from runners.contract.limits import limits_of
 from runners.contract.result import ResultDocument
-from runners.contract.vocabulary import LANGUAGES_OF, DeviceKind, Language, Mode
+from runners.contract.vocabulary import LANGUAGE_LABELS, LANGUAGES_OF, DeviceKind, Language, Mode
 from runners.devices import DetectedDevice, find
 from runners.instance_lock import InstanceTaken, lock_device
 from runners.supervisor.client import run_job

@@ -11,8 +11,15 @@ from leaderboard.selectors.budgets import Budget, budgets_of
 from leaderboard.selectors.devices import DeviceStatus, device_statuses, tier_refusal
 from leaderboard.selectors.specs import spec_of
 from runners.contract.spec import TaskSpec
-from runners.contract.vocabulary import COMPILERS, LANGUAGES_OF, DeviceKind, Language, Mode, lacks_compiler
-from runners.contract.vocabulary import LANGUAGE_LABELS as LANGUAGE_LABELS
+from runners.contract.vocabulary import (
+    COMPILERS,
+    LANGUAGE_LABELS,
+    LANGUAGES_OF,
+    DeviceKind,
+    Language,
+    Mode,
+    lacks_compiler,
+)
 from runners.models import Device
 
 MODE_LABELS = {

@@ -5,14 +5,13 @@ import re
 from itertools import islice
 from pathlib import PurePosixPath
 
-from leaderboard.selectors.options import LANGUAGE_LABELS
 from leaderboard.services.errors import Refusal
 from runners.backends.cpp.tokens import mentions_function
 from runners.contract.entry_point import ENTRY_POINT, declaration, python_signature
 from runners.contract.limits import MAX_SOURCE_BYTES
 from runners.contract.spec import TaskSpec
 from runners.contract.storable import first_unstorable
-from runners.contract.vocabulary import SUFFIXES, Language
+from runners.contract.vocabulary import LANGUAGE_LABELS, SUFFIXES, Language
 
 _BOM = "\ufeff"
 _BLOCKS = (ast.If, ast.Try, ast.With, ast.For, ast.While)

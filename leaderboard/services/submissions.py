@@ -11,7 +11,7 @@ from leaderboard.models import Submission, TaskVersion
 from leaderboard.selectors import estimates
 from leaderboard.selectors.budgets import budget_of
 from leaderboard.selectors.devices import sandbox_of, tier_refusal
-from leaderboard.selectors.options import LANGUAGE_LABELS, device_refusal
+from leaderboard.selectors.options import device_refusal
 from leaderboard.selectors.specs import spec_of
 from leaderboard.selectors.viewers import may_manage
 from leaderboard.services import baselines, budgets, forecasts, site_mode, sources
@@ -19,7 +19,15 @@ from leaderboard.services.errors import Refusal
 from leaderboard.services.submission_limits import check_queued, check_rate, check_runs_today, require_room
 from runners.contract.spec import TaskSpec
 from runners.contract.storable import is_storable
-from runners.contract.vocabulary import COMPILERS, LANGUAGES_OF, DeviceKind, Language, Mode, lacks_compiler
+from runners.contract.vocabulary import (
+    COMPILERS,
+    LANGUAGE_LABELS,
+    LANGUAGES_OF,
+    DeviceKind,
+    Language,
+    Mode,
+    lacks_compiler,
+)
 from runners.models import Device, Lane
 from runners.services import evaluations, kernels
 

@@ -4,9 +4,8 @@ from typing import Any
 
 from django import template
 
-from leaderboard.selectors.options import LANGUAGE_LABELS
 from leaderboard.templatetags.formats import NONE, bytesize, spelled
-from runners.contract.vocabulary import Language
+from runners.contract.vocabulary import LANGUAGE_LABELS, Language
 
 register = template.Library()
 

@@ -14,7 +14,7 @@ register = template.Library()
 #: Shown where there is no number.
 NONE = "–"
 #: An error so large beside what was wanted that its digits say nothing.
-ENORMOUS = "> 1e+06"
+_ENORMOUS = "> 1e+06"
 #: Between a number and its unit; a line must not break there.
 SPACE = "\u202f"
 
@@ -193,7 +193,7 @@ def error_size(value: Any) -> str:
     amount = number(value)
     if amount is None:
         return "not finite"
-    return f"{amount:.2e}" if amount < 1e6 else ENORMOUS
+    return f"{amount:.2e}" if amount < 1e6 else _ENORMOUS
 
 
 @register.filter

@@ -14,12 +14,11 @@ from leaderboard.selectors import boards as board_selectors
 from leaderboard.selectors import devices as device_selectors
 from leaderboard.selectors import forecasts as forecast_selectors
 from leaderboard.selectors import tasks as task_selectors
-from leaderboard.selectors.options import LANGUAGE_LABELS
 from leaderboard.selectors.specs import spec_of
 from leaderboard.views.parts import opened_by_a_person
 from runners.contract.entry_point import declaration
 from runners.contract.spec import TaskSpec
-from runners.contract.vocabulary import CaseRole, DeviceKind, Work
+from runners.contract.vocabulary import LANGUAGE_LABELS, CaseRole, DeviceKind, Work
 from runners.models import Device
 
 #: Views of a board: value of ``?kernels=``, label.

@@ -15,9 +15,8 @@ class Bounds:
     """
 
     memory: int = 8 * GIB  # private memory of all processes together
-    reserve: int = (
-        512 * MIB
-    )  # of the machine's, polled: what is shared, in files or in pipes is in no other bound
+    #: Of the machine's memory, polled: what is shared, in files or in pipes is in no other bound.
+    reserve: int = 512 * MIB
     tmp: int = 512 * MIB  # the size of /tmp
     shm: int = 512 * MIB  # the size of /dev/shm
     file: int = 512 * MIB  # largest single file

@@ -27,6 +27,12 @@ def instruction(code: int, value: int, if_true: int = 0, if_false: int = 0) -> b
     return struct.pack("=HBBI", code, if_true, if_false, value)
 
 
+def among(values: Sequence[int], then: int, otherwise: int) -> list[bytes]:
+    """Returns ``then`` where what was loaded is one of ``values``, else ``otherwise``."""
+    compared = [instruction(JUMP_EQUAL, value, len(values) - index) for index, value in enumerate(values)]
+    return [*compared, instruction(RETURN, otherwise), instruction(RETURN, then)]
+
+
 def on_call(number: int, body: Sequence[bytes]) -> list[bytes]:
     """``body`` runs for this call only; it must return on every path."""
     return [instruction(JUMP_EQUAL, number, 0, len(body)), *body]

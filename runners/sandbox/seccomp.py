@@ -13,7 +13,16 @@ import ctypes
 import errno
 
 from runners.sandbox import bpf, libc
-from runners.sandbox.bpf import JUMP_ANY_BIT, JUMP_EQUAL, LOAD, RETURN, argument_at, instruction, on_call
+from runners.sandbox.bpf import (
+    JUMP_ANY_BIT,
+    JUMP_EQUAL,
+    LOAD,
+    RETURN,
+    among,
+    argument_at,
+    instruction,
+    on_call,
+)
 
 _DENIED = {
     "ptrace": 101, "process_vm_readv": 310, "process_vm_writev": 311, "kcmp": 312, "pidfd_getfd": 438,
@@ -62,54 +71,18 @@ def program() -> bytes:
             instruction(RETURN, bpf.ALLOW),
         ],
     )
-    families = len(_SOCKET_FAMILIES)
-    code += on_call(
-        _SOCKET,
-        [
-            instruction(LOAD, argument_at(0)),
-            *[
-                instruction(JUMP_EQUAL, family, families - index, 0)
-                for index, family in enumerate(_SOCKET_FAMILIES)
-            ],
-            instruction(RETURN, _DENY),
-            instruction(RETURN, bpf.ALLOW),
-        ],
-    )
+    code += on_call(_SOCKET, [instruction(LOAD, argument_at(0)), *among(_SOCKET_FAMILIES, bpf.ALLOW, _DENY)])
     code += on_call(
         _SETSOCKOPT,
         [
             instruction(LOAD, argument_at(1)),
             instruction(JUMP_EQUAL, _SOL_SOCKET, 0, len(_SOCKET_FILTERS) + 1),
             instruction(LOAD, argument_at(2)),
-            *[
-                instruction(JUMP_EQUAL, option, len(_SOCKET_FILTERS) - index, 0)
-                for index, option in enumerate(_SOCKET_FILTERS)
-            ],
-            instruction(RETURN, bpf.ALLOW),
-            instruction(RETURN, _DENY),
+            *among(_SOCKET_FILTERS, _DENY, bpf.ALLOW),
         ],
     )
-    code += on_call(
-        _IOCTL,
-        [
-            instruction(LOAD, argument_at(1)),
-            *[
-                instruction(JUMP_EQUAL, request, len(_TERMINAL_IOCTLS) - index, 0)
-                for index, request in enumerate(_TERMINAL_IOCTLS)
-            ],
-            instruction(RETURN, bpf.ALLOW),
-            instruction(RETURN, _DENY),
-        ],
-    )
-    code += on_call(
-        _FCNTL,
-        [
-            instruction(LOAD, argument_at(1)),
-            instruction(JUMP_EQUAL, _F_SETSIG, 1, 0),
-            instruction(RETURN, bpf.ALLOW),
-            instruction(RETURN, _DENY),
-        ],
-    )
+    for number, values in ((_IOCTL, _TERMINAL_IOCTLS), (_FCNTL, (_F_SETSIG,))):
+        code += on_call(number, [instruction(LOAD, argument_at(1)), *among(values, _DENY, bpf.ALLOW)])
     return bpf.program(code)
 
 

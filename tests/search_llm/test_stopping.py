@@ -45,10 +45,20 @@ def while_writing(server: FakeClaude, act: Callable[[], Any]) -> None:
     server.responder = reply
 
 
-def begun(start: Start, server: FakeClaude, runner: Runner, device: Device) -> SearchRun:  # noqa: F811
+def stopped(
+    start: Start,  # noqa: F811
+    server: FakeClaude,
+    runner: Runner,
+    device: Device,
+    act: Callable[[SearchRun], Any],
+) -> SearchRun:
+    """A run that ``act`` stopped while the first kernel was written: no verifier was asked about it."""
     run = start(measurements=4, verifiers=HAIKU)
     stepper_of(run, server).step()
     finish_all(runner, device)
+    while_writing(server, lambda: act(run))
+    assert not stepper_of(run, server).step()
+    assert [purpose(body) for body in server.bodies] == ["form", "translate"]
     return run
 
 
@@ -59,10 +69,7 @@ def test_a_pause_spares_the_verifiers_until_somebody_resumes(
     runner: Runner,
     device: Device,
 ) -> None:
-    run = begun(start, server, runner, device)
-    while_writing(server, lambda: runs.pause(run=run, user=owner))
-    assert not stepper_of(run, server).step()
-    assert [purpose(body) for body in server.bodies] == ["form", "translate"]
+    run = stopped(start, server, runner, device, lambda run: runs.pause(run=run, user=owner))
     run.refresh_from_db()
     assert (run.status, run.money_reserved, run.tokens_reserved) == (RunStatus.PAUSED, 0, 0)
     assert run.money_spent > 0
@@ -79,10 +86,7 @@ def test_a_cancelled_run_asks_nothing_more(
     runner: Runner,
     device: Device,
 ) -> None:
-    run = begun(start, server, runner, device)
-    while_writing(server, lambda: runs.cancel(run=run, user=owner))
-    assert not stepper_of(run, server).step()
-    assert [purpose(body) for body in server.bodies] == ["form", "translate"]
+    run = stopped(start, server, runner, device, lambda run: runs.cancel(run=run, user=owner))
     run.refresh_from_db()
     assert (run.stop_reason, run.money_reserved, run.tokens_reserved) == (StopReason.CANCELLED, 0, 0)
 
@@ -93,13 +97,12 @@ def test_time_that_runs_out_while_a_model_writes_ends_the_run_before_it_is_asked
     runner: Runner,
     device: Device,
 ) -> None:
-    run = begun(start, server, runner, device)
-    long_ago = timezone.now() - timedelta(days=40)
-    while_writing(server, lambda: SearchRun.objects.filter(pk=run.pk).update(going_since=long_ago))
-    stepper = stepper_of(run, server)
-    assert not stepper.step()
-    assert [purpose(body) for body in server.bodies] == ["form", "translate"]
-    assert stepper.step()
+    def let_time_pass(run: SearchRun) -> None:
+        long_ago = timezone.now() - timedelta(days=40)
+        SearchRun.objects.filter(pk=run.pk).update(going_since=long_ago)
+
+    run = stopped(start, server, runner, device, let_time_pass)
+    assert stepper_of(run, server).step()
     run.refresh_from_db()
     assert (run.stop_reason, run.money_reserved) == (StopReason.WALL_SECONDS, 0)
 
@@ -110,10 +113,8 @@ def test_a_site_that_becomes_read_only_pays_for_no_further_call(
     runner: Runner,
     device: Device,
 ) -> None:
-    run = begun(start, server, runner, device)
-    while_writing(server, lambda: site_mode.set_read_only(reason="Moving house."))
+    run = stopped(start, server, runner, device, lambda _: site_mode.set_read_only(reason="Moving house."))
     stepper = stepper_of(run, server)
-    assert not stepper.step()
     assert not stepper.step()
     assert [purpose(body) for body in server.bodies] == ["form", "translate"]
     site_mode.reopen()

@@ -14,9 +14,16 @@ from leaderboard.search.selectors.quotas import Quota, quota_of
 from leaderboard.selectors import estimates
 from leaderboard.selectors.budgets import Budget, budget_of
 from leaderboard.selectors.devices import DeviceStatus, device_statuses
-from leaderboard.selectors.options import LANGUAGE_LABELS, Choice, device_refusal
+from leaderboard.selectors.options import Choice, device_refusal
 from leaderboard.selectors.specs import keep_specs, spec_of
-from runners.contract.vocabulary import COMPILERS, LANGUAGES_OF, DeviceKind, Mode, lacks_compiler
+from runners.contract.vocabulary import (
+    COMPILERS,
+    LANGUAGE_LABELS,
+    LANGUAGES_OF,
+    DeviceKind,
+    Mode,
+    lacks_compiler,
+)
 from runners.models import Device
 from surrogate.llm.config import Config
 

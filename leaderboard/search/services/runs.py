@@ -23,12 +23,12 @@ from leaderboard.search.services.limits import EXTENDED, Limits
 from leaderboard.search.services.log import add_event, lock
 from leaderboard.search.services.owners import by_whom, require_owner
 from leaderboard.search.text_outlook import TextOutlook
-from leaderboard.selectors.options import LANGUAGE_LABELS, device_refusal
+from leaderboard.selectors.options import device_refusal
 from leaderboard.selectors.specs import spec_of
 from leaderboard.services import baselines, site_mode
 from leaderboard.services.errors import Refusal
 from runners.contract.storable import is_storable
-from runners.contract.vocabulary import COMPILERS, DeviceKind, Language, lacks_compiler
+from runners.contract.vocabulary import COMPILERS, LANGUAGE_LABELS, DeviceKind, Language, lacks_compiler
 from runners.models import Device
 from runners.services import evaluations
 from surrogate.risk import Scope
