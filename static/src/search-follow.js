@@ -4,7 +4,10 @@ import { swapKeepingPlace } from "./swap.js";
 const CHARTS_GAP = 500; // milliseconds between two readings of the charts' data
 const PARTS_GAP = 4000; // between two readings of the other parts
 
-/** Calls ``read`` after the live part ``id`` was swapped, and has the ``data-follow`` parts read anew. */
+/**
+ * Calls ``read`` now and after the live part ``id`` was swapped, and has the ``data-follow`` parts read anew. What
+ * is swapped while the first reading is under way is not missed, and a reading that failed is tried again.
+ */
 export function follow(id, read, onPart) {
   const charts = paced(read, CHARTS_GAP);
   const parts = paced(() => refreshParts(onPart), PARTS_GAP);
@@ -13,6 +16,7 @@ export function follow(id, read, onPart) {
     charts();
     parts();
   });
+  charts();
 }
 
 /** A call that runs at most once per ``gap``, one at a time, and once more after the last call. */

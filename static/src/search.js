@@ -52,6 +52,22 @@ function drawForecasts() {
   charts.forecasts = new Chart(canvas, { ...rest, options: { animation: false, maintainAspectRatio: false, ...options } });
 }
 
+async function readOn() {
+  const changed = await data.read();
+  if (!charts.progress) begin();
+  else if (changed) grow();
+}
+
+function begin() {
+  draw();
+  document.getElementById("progress-axis").addEventListener("change", () => {
+    updateProgress(charts.progress, data, axis());
+    describe();
+  });
+  document.addEventListener("kernelhub:theme", draw);
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
+}
+
 function grow() {
   updateProgress(charts.progress, data, axis());
   updateScatter(charts.scatter, data);
@@ -66,15 +82,4 @@ function describe() {
   for (const canvas of [charts.progress.canvas, charts.scatter.canvas]) canvas.dataset.seq = data.seq;
 }
 
-if (box) {
-  data.read().then(() => {
-    draw();
-    document.getElementById("progress-axis").addEventListener("change", () => {
-      updateProgress(charts.progress, data, axis());
-      describe();
-    });
-    document.addEventListener("kernelhub:theme", draw);
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
-    follow(box.dataset.run, async () => { if (await data.read()) grow(); }, drawForecasts);
-  }, () => {}); // without data the tables are there
-}
+if (box) follow(box.dataset.run, readOn, () => { if (charts.progress) drawForecasts(); });

@@ -6,7 +6,7 @@ from functools import partial
 
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.conftest import Site
+from tests.browser.conftest import RUN, Site
 from tests.waiting import wait_for
 
 #: Each takes a quarter of a minute. The starter is the first, and of the two that come then one is several
@@ -14,8 +14,8 @@ from tests.waiting import wait_for
 MEASUREMENTS = 3
 #: The starter, and sixteen for each of the others: as many as the form sets where nobody chooses.
 CONSIDERED = 1 + 16 * (MEASUREMENTS - 1)
-#: Milliseconds that a ranked run or its audit may take on a slow machine, and the whole search.
-RUN, SEARCH = 360_000, 900_000
+#: Milliseconds that the whole search may take on a slow machine.
+SEARCH = 900_000
 
 
 def know_the_same(one: Locator, other: Locator) -> bool:
@@ -38,7 +38,8 @@ def test_a_search_is_watched_live_and_its_winner_is_ranked(
     page.get_by_role("button", name="Start the search").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Search on Row softmax")
 
-    # Somebody without an account watches too; his first socket is refused, as a proxy in between might.
+    # Somebody without an account watches too; his first socket and his charts' first data are refused, as a
+    # proxy in between might.
     refused: list[str] = []
 
     def handle(socket: object) -> None:
@@ -49,6 +50,7 @@ def test_a_search_is_watched_live_and_its_winner_is_ranked(
             socket.connect_to_server()  # type: ignore[attr-defined]
 
     watcher.route_web_socket(re.compile(r"/ws/searches/"), handle)
+    watcher.route(re.compile(r"/data/\?since="), lambda route: route.fulfill(status=422), times=1)
     watcher.goto(page.url)
     expect(watcher.get_by_role("button", name="Cancel")).to_have_count(0)
 
@@ -60,18 +62,18 @@ def test_a_search_is_watched_live_and_its_winner_is_ranked(
         speed = re.search(r"([\d.]+)× the starter", run.locator(".verdict").inner_text())
         assert speed is not None
         # The template's start takes about as long as the starter: whoever proposes nothing new stays below.
-        assert float(speed[1]) > 1.25
+        assert float(speed[1]) > 1.1
         expect(run.locator(".meters")).to_contain_text(f"{CONSIDERED} in 2 generations")
         # The charts heard of everything without being loaded again, and so did the parts around them.
         charts = looks.locator("#progress-chart, #candidates-chart")
         for place in range(2):
             chart = charts.nth(place)
             # Of what comes after the end too: the entry of the best.
-            wait_for("the chart", partial(know_the_same, chart, run), 60, 0.2)
+            wait_for("the chart", partial(know_the_same, chart, run), pause=0.2)
             expect(chart).to_be_visible()
         expect(looks.locator("#search-record")).to_contain_text("Steps of the best")
         steps = looks.get_by_role("region", name="Steps of the best").locator("tbody tr")
-        expect(steps.first).to_contain_text("ms", timeout=60_000)
+        expect(steps.first).to_contain_text("ms")
     assert refused
     page.get_by_text("device time", exact=True).click()
     expect(page.get_by_role("radio", name="device time")).to_be_checked()
@@ -95,7 +97,7 @@ def test_a_search_is_watched_live_and_its_winner_is_ranked(
     expect(page.get_by_text("machine-written").first).to_be_visible()
     submission = page.locator(".run")
     expect(submission).to_have_attribute("data-finished", "", timeout=2 * RUN)
-    expect(submission.locator(".verdict")).to_contain_text("Passed")
+    expect(submission.locator(".verdict")).to_contain_text("Passed", timeout=RUN)
     page.goto(site.task)
     row = page.locator("#board").get_by_role("row", name=name)
     expect(row).to_contain_text("machine-written")

@@ -55,6 +55,15 @@ def test_the_owner_enters_it_once(ended: SearchRun, owner: User, outsider: User)
     assert Submission.objects.count() == 1
 
 
+def test_a_page_read_while_the_best_is_entered_goes_on(ended: SearchRun, owner: User) -> None:
+    """It has the state from before the entry with the log from after it, and must ask once more."""
+    SearchRun.objects.filter(pk=ended.pk).update(enters_best=True)
+    before = SearchRun.objects.get(pk=ended.pk)
+    assert entering.enter_best(run=SearchRun.objects.get(pk=ended.pk))
+    assert not overview_of(before, is_owner=True).is_over
+    assert overview_of(SearchRun.objects.get(pk=ended.pk), is_owner=True).is_over
+
+
 def test_what_is_not_entered(start: Start, ended: SearchRun, owner: User) -> None:
     going = start()
     assert refused(going, owner) == "run_going"

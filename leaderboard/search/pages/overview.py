@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from leaderboard.search.models import RunStatus, SearchCandidate, SearchEvent, SearchRun, StopReason
 from leaderboard.search.plan import Policy
-from leaderboard.search.selectors.runs import DUE_FOR, has_entered, last_ending
+from leaderboard.search.selectors.runs import DUE_FOR, has_entered, has_gone_on, last_ending
 from leaderboard.search.selectors.starting import key_label
 from leaderboard.search.services.runs import wall_seconds
 from runners.models import EvaluationStatus
@@ -73,7 +73,7 @@ class Overview:
 
 
 def overview_of(run: SearchRun, *, is_owner: bool) -> Overview:
-    """Three queries, and one where the run has an entry."""
+    """Three queries, and one each where the run has an entry and where it is over."""
     best = (
         run.candidates.filter(status=SearchCandidate.Status.MEASURED)
         .only("number", "seconds", "operator", "parameters", "run_id", "kernel_id")
@@ -121,7 +121,8 @@ def overview_of(run: SearchRun, *, is_owner: bool) -> Overview:
         unspent=_unspent(run),
         entered_message=str(ending.document.get("message", "")) if ending and noted and finished else "",
         is_outdone=run.entered_id is not None and beats and not is_entered,
-        is_over=finished and not measuring and not is_due,
+        # Asked last: a page that took half of the last event for the end would keep that half.
+        is_over=finished and not measuring and not is_due and not has_gone_on(run),
         is_owner=is_owner,
         can_extend=not (finished and run.stop_reason in _GONE_FOR_GOOD),
         can_enter=finished and not measuring and beats and not is_entered and not is_due,

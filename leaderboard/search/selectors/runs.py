@@ -87,6 +87,11 @@ def last_ending(run: SearchRun) -> SearchEvent | None:
     return run.events.filter(kind__in=ENDINGS).order_by("-seq").first()
 
 
+def has_gone_on(run: SearchRun) -> bool:
+    """Whether an event came after ``run`` was read: what is read beside it may tell more than it does."""
+    return SearchRun.objects.filter(pk=run.pk, seq__gt=run.seq).exists()
+
+
 def events_since(run: SearchRun, seq: int, limit: int = LIMIT) -> list[SearchEvent]:
     """Events after number ``seq``, oldest first; fewer than ``limit`` where they tell of many candidates.
 
