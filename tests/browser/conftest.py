@@ -11,13 +11,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from tests.gpu.site_process import KILLED, running_site
 from tests.waiting import wait_for
 
 ROOT = Path(__file__).resolve().parents[2]
 PASSWORD = "correct-horse-battery"
+#: Milliseconds until the page must show what is awaited: a machine that others use may stand still for long.
+PATIENCE = 60_000
+#: The same until a run has ended: it waits for those before it, and a ranked one for its audit too.
+RUN = 360_000
 # What a browser without a desktop needs, and nothing that would make it call home.
 ARGUMENTS = [
     "--no-sandbox",
@@ -85,14 +89,14 @@ def site(chromium: str) -> Iterator[Site]:
         try:
             # The page, not the API: that one has a limit on how often it may be asked.
             devices = f"{found.url}/devices/"
-            wait_for("a runner to be online", lambda: 'class="dot online"' in _read(devices), 90)
+            wait_for("a runner to be online", lambda: 'class="dot online"' in _read(devices), 180)
             yield found
         finally:
             assert running.stop() != KILLED, f"the site did not stop when asked to:\n{running.words()}"
 
 
 def _read(url: str) -> str:
-    with urllib.request.urlopen(url, timeout=10) as answer:  # noqa: S310 - our own address
+    with urllib.request.urlopen(url, timeout=60) as answer:  # noqa: S310 - our own address
         return str(answer.read().decode())
 
 
@@ -100,6 +104,7 @@ def _read(url: str) -> str:
 @pytest.fixture(scope="module")
 def browser(chromium: str) -> Iterator[Browser]:
     with sync_playwright() as playwright:
+        expect.set_options(timeout=PATIENCE)
         launched = playwright.chromium.launch(executable_path=chromium, args=ARGUMENTS)
         yield launched
         launched.close()
@@ -119,7 +124,7 @@ def open_page(browser: Browser, site: Site) -> Iterator[Callable[..., Page]]:
         context = browser.new_context(viewport={"width": width, "height": height}, **options)
         contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(20_000)
+        page.set_default_timeout(PATIENCE)
         if not watched:
             return page
         page.on("pageerror", lambda error: note("exception", str(error)))

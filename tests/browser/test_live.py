@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from playwright.sync_api import Page, Route, WebSocketRoute, expect
 
-from tests.browser.conftest import Site, set_source
+from tests.browser.conftest import RUN, Site, set_source
 
 GOOD = "import torch\n\n\ndef kernel(x):\n    return torch.softmax(x, dim=-1)\n"
 SLEEPS = "import time\n\n\ndef kernel(x):\n    time.sleep(600)\n"
@@ -37,7 +37,7 @@ def test_a_page_that_lost_its_socket_reads_what_it_missed(
 
     page.route_web_socket(re.compile(r"/ws/submissions/"), handle)
     start(page, site, "check", GOOD)
-    expect(page.locator("#result .run")).to_have_attribute("data-status", "finished", timeout=60_000)
+    expect(page.locator("#result .run")).to_have_attribute("data-status", "finished", timeout=RUN)
     assert refused
 
 
@@ -60,7 +60,7 @@ def test_a_page_that_was_answered_with_errors_asks_again(
     page.route(re.compile(r"/submissions/[^/]+/live/"), handle)
     page.route_web_socket(re.compile(r"/ws/submissions/"), ring_once)
     start(page, site, "check", GOOD)
-    expect(page.locator("#result .run")).to_have_attribute("data-status", "finished", timeout=60_000)
+    expect(page.locator("#result .run")).to_have_attribute("data-status", "finished", timeout=RUN)
     assert len(refused) > 1
 
 
@@ -77,7 +77,7 @@ def test_the_place_in_the_queue_moves_without_a_frame(
     page.on("request", lambda request: asked.append(request.url) if "/live/" in request.url else None)
     run.evaluate("element => element.dataset.status = 'queued'")
     page.clock.run_for(11_000)
-    expect(run).to_have_attribute("data-status", "running", timeout=60_000)
+    expect(run).to_have_attribute("data-status", "running", timeout=RUN)
     page.get_by_role("button", name="Cancel").click()
     assert asked
 
@@ -95,7 +95,7 @@ def test_a_run_can_be_cancelled(
     page.goto(start(page, site, "test", SLEEPS))
     page.get_by_role("button", name="Cancel").click()
     run = page.locator(".run")
-    expect(run).to_have_attribute("data-status", "finished", timeout=60_000)
+    expect(run).to_have_attribute("data-status", "finished", timeout=RUN)
     expect(run.locator(".verdict")).to_contain_text("Cancelled")
     expect(page.get_by_role("button", name="Cancel")).to_have_count(0)
 

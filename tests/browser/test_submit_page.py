@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from tests.browser.conftest import Site, set_source
+from tests.browser.conftest import RUN, Site, set_source
 
 GOOD = "import torch\n\n\ndef kernel(x):\n    return torch.softmax(x, dim=-1)\n"
 
@@ -30,9 +30,9 @@ def test_everything_can_be_done_by_keyboard(
     expect(page.get_by_role("radio", name="Check")).to_be_checked()
     tab_to(page, "#submit-button")
     page.keyboard.press("Enter")
-    expect(page.locator("#result .run")).to_have_attribute("data-status", "finished", timeout=60_000)
-    expect(page.locator("#result .verdict")).to_contain_text("Passed")
-    expect(page.locator("[data-live-announce]")).to_contain_text("Passed")
+    expect(page.locator("#result .run")).to_have_attribute("data-status", "finished", timeout=RUN)
+    expect(page.locator("#result .verdict")).to_contain_text("Passed", timeout=RUN)
+    expect(page.locator("[data-live-announce]")).to_contain_text("Passed", timeout=RUN)
 
 
 def test_control_enter_in_the_editor_submits_and_the_result_leads_on(
@@ -45,7 +45,7 @@ def test_control_enter_in_the_editor_submits_and_the_result_leads_on(
     set_source(page, GOOD)
     page.keyboard.press("ControlOrMeta+Enter")
     run = page.locator("#result .run")
-    expect(run).to_have_attribute("data-status", "finished", timeout=60_000)
+    expect(run).to_have_attribute("data-status", "finished", timeout=RUN)
     expect(page.locator("#budgets")).to_contain_text("Budget of now")  # it came with the result
     expect(page.locator("input[name=mode][value=check]")).to_be_checked()
     page.get_by_role("link", name="Choose Test to run every test case, or Ranked").click()
@@ -171,7 +171,7 @@ def test_the_form_works_without_scripts(
     page.get_by_role("button", name="Submit").click()
     page.wait_for_url("**/submissions/*/")
     # The page then asks again by itself, every few seconds, until the run has ended.
-    expect(page.locator(".verdict")).to_contain_text("Passed", timeout=60_000)
+    expect(page.locator(".verdict")).to_contain_text("Passed", timeout=RUN)
 
 
 def tab_to(page: Page, selector: str, most: int = 30) -> None:

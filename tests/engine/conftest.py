@@ -19,7 +19,7 @@ from runners.sandbox.probe import Probe
 from runners.supervisor.evaluation import Evaluation
 from runners.supervisor.stop import Stop
 
-LIMITS = ModeLimits(deadline=60, compile=20, call=4, case_timing=1.5, warm_up=0.05)
+LIMITS = ModeLimits(deadline=120, compile=60, call=4, case_timing=1.5, warm_up=0.05)
 BOUNDS = Bounds(memory=1024 * MIB, processes=24, threads=100)
 
 DOCUMENT: dict[str, Any] = {

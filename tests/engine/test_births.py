@@ -70,27 +70,27 @@ def test_a_process_is_born_when_it_is_let(bound: Bound) -> None:
     assert list(process_tree.children(bound.pid)) == []
 
     bound.births.admit()
-    wait_for("the birth", lambda: bool(list(process_tree.children(bound.pid))), 30)
+    wait_for("the birth", lambda: bool(list(process_tree.children(bound.pid))))
 
 
 @pytest.mark.parametrize("bound", ["fork"], indirect=True)
 def test_who_waits_for_a_birth_is_frozen_and_asks_again(bound: Bound) -> None:
     assert waits(bound)
     os.kill(bound.pid, signal.SIGSTOP)
-    wait_for("it to stop", lambda: process_tree.all_still([bound.pid]), 30)
+    wait_for("it to stop", lambda: process_tree.all_still([bound.pid]))
     assert not select.select([bound.births.descriptor], [], [], 0)[0]
 
     os.kill(bound.pid, signal.SIGCONT)
     assert waits(bound)
     bound.births.admit()
-    wait_for("the birth", lambda: bool(list(process_tree.children(bound.pid))), 30)
+    wait_for("the birth", lambda: bool(list(process_tree.children(bound.pid))))
 
 
 @pytest.mark.parametrize("bound", ["clone"], indirect=True)
 def test_who_died_waiting_is_no_error(bound: Bound) -> None:
     assert waits(bound)
     os.kill(bound.pid, signal.SIGKILL)
-    wait_for("its end", lambda: process_tree.all_still([bound.pid]), 30)
+    wait_for("its end", lambda: process_tree.all_still([bound.pid]))
 
     bound.births.admit()
     assert list(process_tree.children(bound.pid)) == []
@@ -116,6 +116,6 @@ def told_by(code: str) -> str:
         "privileges.no_new_privileges(); seccomp.install();"
         "threading.Thread(target=threading.Event().wait, daemon=True).start(); births.install();"
     )
-    done = subprocess.run([sys.executable, "-c", start + code], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", start + code], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     return done.stdout

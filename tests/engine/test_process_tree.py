@@ -31,7 +31,7 @@ def test_who_shares_a_core_is_seen_to_wait(two_on_one_core: list[int]) -> None:
     def waited() -> bool:
         return process_tree.wait_nanoseconds(two_on_one_core) > 20e6
 
-    assert wait_for("either to wait for the other", waited, 30)
+    assert wait_for("either to wait for the other", waited)
     assert process_tree.run_nanoseconds(two_on_one_core) > 0
 
 
@@ -68,7 +68,7 @@ def test_threads_that_start_each_other_and_end_are_stopped(threads_only: int) ->
         assert {process_tree.run_nanoseconds(pids) for _ in range(100)} == {ran}
         assert process_tree.all_still(pids)
         process_tree.thaw(pids)
-        assert wait_for("them to run", lambda: process_tree.run_nanoseconds(pids) > ran, 30)  # noqa: B023
+        assert wait_for("them to run", lambda: process_tree.run_nanoseconds(pids) > ran)  # noqa: B023
 
 
 @pytest.mark.parametrize("threads_only", ["holds"], indirect=True)
@@ -78,9 +78,9 @@ def test_a_process_without_its_first_thread_weighs_what_it_holds(threads_only: i
 
 def test_what_is_dead_and_not_buried_ran_as_long_as_it_did() -> None:
     process = subprocess.Popen([sys.executable, "-c", "while True: pass"])
-    wait_for("it to run", lambda: process_tree.run_nanoseconds([process.pid]) > 20e6, 30)
+    wait_for("it to run", lambda: process_tree.run_nanoseconds([process.pid]) > 20e6)
     os.kill(process.pid, signal.SIGKILL)
-    wait_for("its end", lambda: process_tree.all_still([process.pid]), 30)
+    wait_for("its end", lambda: process_tree.all_still([process.pid]))
 
     assert process_tree.run_nanoseconds([process.pid]) > 20e6
     process.wait()

@@ -197,5 +197,5 @@ def test_an_installation_under_tmp_is_seen_inside(tmp_path: Path) -> None:
         {"tmp": 2**20, "shm": 2**20},
         ["/usr/bin/cat", "/tmp/installation/module"],
     )
-    done = subprocess.run(command, env={}, capture_output=True, text=True, timeout=30)
+    done = subprocess.run(command, env={}, capture_output=True, text=True, timeout=60)
     assert (done.stdout, done.stderr) == ("seen", "")

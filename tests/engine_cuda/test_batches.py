@@ -15,7 +15,7 @@ from runners.supervisor.batches import is_nearly
 from runners.supervisor.outcome import Ended
 from runners.supervisor.timing import CaseTimer
 
-_LIMITS = ModeLimits(deadline=60, compile=20, call=30, case_timing=30, warm_up=0)
+_LIMITS = ModeLimits(deadline=120, compile=60, call=30, case_timing=30, warm_up=0)
 _NULL = 150e-6  # seconds of an empty batch
 
 

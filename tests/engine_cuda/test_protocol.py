@@ -38,7 +38,7 @@ pytestmark = [
     pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc"),
     pytest.mark.skipif(shutil.which("nvidia-smi") is not None, reason="this machine may have a real driver"),
 ]
-_LIMITS = ModeLimits(deadline=60, compile=20, call=5, case_timing=1, warm_up=0.05)
+_LIMITS = ModeLimits(deadline=120, compile=60, call=5, case_timing=1, warm_up=0.05)
 _SOURCE = """
 #include <stdint.h>
 #include <string.h>

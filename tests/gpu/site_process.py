@@ -62,7 +62,7 @@ class Site:
         if self.process.poll() is not None:
             raise RuntimeError(f"the site ended with {self.process.returncode}:\n{self.words()}")
         try:
-            with urllib.request.urlopen(f"{self.address}/", timeout=10) as answer:  # noqa: S310 - our own
+            with urllib.request.urlopen(f"{self.address}/", timeout=60) as answer:  # noqa: S310 - our own
                 return b"KernelHub" in answer.read()
         except OSError:
             return False
@@ -83,7 +83,7 @@ def running_site(**settings: str) -> Iterator[Site]:
     folder = Path(tempfile.mkdtemp(prefix="kernelhub-site-"))
     site = Site(folder, **settings)
     try:
-        wait_for("the site to answer", site.answers, 180)
+        wait_for("the site to answer", site.answers, 300)
         yield site
     finally:
         if site.process.poll() is None:
@@ -121,7 +121,7 @@ class Person:
             return dict(json.loads(error.read()))
 
     def page(self, path: str) -> str:
-        with self._opener.open(self._site.address + path, timeout=30) as answer:
+        with self._opener.open(self._site.address + path, timeout=60) as answer:
             return str(answer.read().decode())
 
     def first_frame(self, path: str) -> dict[str, Any]:
@@ -132,13 +132,13 @@ class Person:
         address = f"ws://127.0.0.1:{self._site.port}{path}"
         origin: Any = self._site.address
         with connect(address, additional_headers={"Cookie": cookies}, origin=origin) as channel:
-            return dict(json.loads(channel.recv(timeout=20)))
+            return dict(json.loads(channel.recv(timeout=60)))
 
     def _with_token(self, path: str, body: Any) -> Any:
         headers = {"Authorization": f"Bearer {self._token}", "Content-Type": "application/json"}
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(self._site.address + path, data, headers)  # noqa: S310 - our own
-        with urllib.request.urlopen(request, timeout=30) as answer:  # noqa: S310 - our own
+        with urllib.request.urlopen(request, timeout=60) as answer:  # noqa: S310 - our own
             return json.loads(answer.read())
 
     def _post_form(self, path: str, fields: dict[str, str]) -> None:
@@ -146,7 +146,7 @@ class Person:
         if found is None:
             raise RuntimeError(f"{path} shows no form")
         data = urllib.parse.urlencode({**fields, "csrfmiddlewaretoken": found[1]}).encode()
-        with self._opener.open(self._request(path, data), timeout=30) as answer:
+        with self._opener.open(self._request(path, data), timeout=60) as answer:
             if answer.url.endswith(path):
                 raise RuntimeError(f"{path} was not accepted: {answer.read().decode()[-2000:]}")
 
@@ -154,7 +154,7 @@ class Person:
         request = self._request(path, json.dumps(body).encode())
         request.add_header("Content-Type", "application/json")
         request.add_header("X-CSRFToken", next(c.value or "" for c in self._jar if c.name == "csrftoken"))
-        with self._opener.open(request, timeout=30) as answer:
+        with self._opener.open(request, timeout=60) as answer:
             return dict(json.loads(answer.read()))
 
     def _request(self, path: str, data: bytes) -> urllib.request.Request:

@@ -13,7 +13,7 @@ def together(*calls: Callable[[], object]) -> list[BaseException]:
 
     def run(call: Callable[[], object]) -> None:
         try:
-            start.wait(timeout=10)
+            start.wait(timeout=60)
             call()
         except BaseException as error:  # noqa: BLE001 reported by the test
             raised.append(error)
@@ -24,5 +24,5 @@ def together(*calls: Callable[[], object]) -> list[BaseException]:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(timeout=30)
+        thread.join(timeout=120)
     return raised

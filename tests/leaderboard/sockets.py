@@ -21,23 +21,23 @@ class Socket:
 
     async def open(self) -> "Socket":
         await self._wire.send_input({"type": "websocket.connect"})
-        assert (await self._wire.receive_output(timeout=5))["type"] == "websocket.accept"
+        assert (await self._wire.receive_output(timeout=60))["type"] == "websocket.accept"
         return self
 
     async def is_denied(self) -> bool:
         """Whether opening is refused before the socket is accepted."""
         await self._wire.send_input({"type": "websocket.connect"})
-        return bool((await self._wire.receive_output(timeout=5))["type"] == "websocket.close")
+        return bool((await self._wire.receive_output(timeout=60))["type"] == "websocket.close")
 
     async def frame(self) -> dict[str, Any]:
         """The next frame; waits for it."""
-        output = await self._wire.receive_output(timeout=5)
+        output = await self._wire.receive_output(timeout=60)
         assert output["type"] == "websocket.send", output
         frame: dict[str, Any] = json.loads(output["text"])
         return frame
 
     async def close_code(self) -> int:
-        output = await self._wire.receive_output(timeout=5)
+        output = await self._wire.receive_output(timeout=60)
         assert output["type"] == "websocket.close", output
         await self.leave(1006)
         return int(output["code"])
@@ -50,4 +50,4 @@ class Socket:
 
     async def leave(self, code: int = 1000) -> None:
         await self._wire.send_input({"type": "websocket.disconnect", "code": code})
-        await self._wire.wait(timeout=5)
+        await self._wire.wait(timeout=60)

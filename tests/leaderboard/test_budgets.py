@@ -100,7 +100,7 @@ def test_two_submissions_at_once_cannot_spend_the_same_seconds(
 
     def enter() -> None:
         try:
-            start.wait(timeout=10)
+            start.wait(timeout=60)
             submit(owner)
             outcomes.append("entered")
         except Refusal as refused:
@@ -112,7 +112,7 @@ def test_two_submissions_at_once_cannot_spend_the_same_seconds(
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(timeout=30)
+        thread.join(timeout=120)
     assert sorted(outcomes) == ["entered", "over_budget", "over_budget", "over_budget"]
     assert Spend.objects.get().reserved_seconds == 360
 
@@ -127,7 +127,7 @@ def test_the_bound_on_waiting_submissions_holds_under_a_race(
 
     def enter() -> None:
         try:
-            start.wait(timeout=10)
+            start.wait(timeout=60)
             submit(owner, mode="check")
             outcomes.append("entered")
         except Refusal as refused:
@@ -139,5 +139,5 @@ def test_the_bound_on_waiting_submissions_holds_under_a_race(
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(timeout=30)
+        thread.join(timeout=120)
     assert sorted(outcomes) == ["entered", "entered", *["too_many_queued"] * 3]

@@ -102,7 +102,7 @@ def test_a_killed_runner_loses_nothing(device: Device, start: Callable[..., subp
     runner.kill()
     runner.wait()
     # The supervisor and everything under it must not outlive the runner.
-    _, alive = psutil.wait_procs(descendants, timeout=30)
+    _, alive = psutil.wait_procs(descendants, timeout=60)
     assert not alive
 
     start("runner", "--device", "cpu")
@@ -158,7 +158,7 @@ def test_a_stopped_runner_gives_its_work_back(
     descendants = psutil.Process(runner.pid).children(recursive=True)
     runner.send_signal(signal.SIGTERM)
     assert runner.wait(timeout=60) == 0
-    _, alive = psutil.wait_procs(descendants, timeout=30)
+    _, alive = psutil.wait_procs(descendants, timeout=60)
     assert not alive, "the nursery, or what was started ahead, outlived its runner"
     evaluation.refresh_from_db()
     assert (evaluation.status, evaluation.attempts) == (EvaluationStatus.QUEUED, 0)

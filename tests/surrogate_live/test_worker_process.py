@@ -90,4 +90,4 @@ def test_a_worker_stays_off_measured_cores_and_ends_at_once(worker: "subprocess.
     assert tuple(process.cpu_affinity()) == cores_beside()
     assert process.nice() >= 10
     worker.send_signal(signal.SIGTERM)
-    assert worker.wait(timeout=30) == 0
+    assert worker.wait(timeout=60) == 0

@@ -34,9 +34,9 @@ async def answer(request: dict[str, Any], chunks: Iterator[bytes]) -> tuple[int,
         taken += 1
         if not await talk.receive_nothing(timeout=0.05, interval=0.01):
             break
-    start = await talk.receive_output(timeout=10)
-    body = await talk.receive_output(timeout=10)
-    await talk.wait(timeout=10)
+    start = await talk.receive_output(timeout=60)
+    body = await talk.receive_output(timeout=60)
+    await talk.wait(timeout=60)
     return start["status"], body["body"], taken
 
 

@@ -21,7 +21,7 @@ def test_a_command_without_its_database_names_the_folder_and_the_way(
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=120,
     )
     assert done.returncode == 1
     told = f"no database at {tmp_path} (KERNELHUB_DATA): start the site first: make run\n"

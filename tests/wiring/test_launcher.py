@@ -100,7 +100,7 @@ def test_it_starts_refuses_a_second_and_leaves_nothing_behind(tmp_path: Path) ->
             return words in output.read_text()
 
         wait_for("the address", lambda: said(address), seconds=180)
-        with urllib.request.urlopen(address, timeout=30) as answer:
+        with urllib.request.urlopen(address, timeout=60) as answer:
             assert b"Row softmax" in answer.read()
         wait_for("the runner", lambda: said("serving cpu"), seconds=180)
 
@@ -113,7 +113,7 @@ def test_it_starts_refuses_a_second_and_leaves_nothing_behind(tmp_path: Path) ->
         assert len(started) >= 4
         up.send_signal(signal.SIGHUP)
         assert up.wait(timeout=60) == 0, output.read_text()
-        _, alive = psutil.wait_procs(started, timeout=10)
+        _, alive = psutil.wait_procs(started, timeout=60)
         assert not alive
         assert "Traceback" not in output.read_text()
     finally:

@@ -36,7 +36,7 @@ connection.close_pool()
 def test_the_first_request_after_a_crash_of_the_database_is_answered() -> None:
     environment = {**os.environ, "KERNELHUB_DB_POOL": "1", "DJANGO_SETTINGS_MODULE": "kernelhub.settings"}
     done = subprocess.run(
-        [sys.executable, "-c", SCRIPT], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60
+        [sys.executable, "-c", SCRIPT], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120
     )
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout.splitlines()[-1]) is True

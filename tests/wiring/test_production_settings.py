@@ -18,7 +18,7 @@ COMPLETE = {
 def check_deploy(**changes: str) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, **COMPLETE, **changes}
     command = [sys.executable, "manage.py", "check", "--deploy", "--fail-level", "WARNING"]
-    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60)
+    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120)
 
 
 def test_complete_production_settings_are_clean() -> None:
@@ -57,7 +57,7 @@ def test_preload_lists_are_joined_on_request_only(asked: dict[str, str], preload
     code = "from django.conf import settings as s; print(s.SECURE_HSTS_PRELOAD, s.SECURE_HSTS_SECONDS > 0)"
     environment = {**os.environ, **COMPLETE, **asked, "DJANGO_SETTINGS_MODULE": "kernelhub.settings"}
     done = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60
+        [sys.executable, "-c", code], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120
     )
     assert done.stdout.split() == [preload, "True"], done.stderr
 
@@ -71,6 +71,6 @@ def test_external_servers_are_taken_from_the_environment() -> None:
         "DJANGO_SETTINGS_MODULE": "kernelhub.settings",
     }
     done = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60
+        [sys.executable, "-c", code], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120
     )
     assert done.stdout.split() == ["db.example", "redis://redis.example:6380/2"], done.stderr
