@@ -3,11 +3,20 @@
 from django.urls import include, path, re_path
 from drf_spectacular.views import SpectacularJSONAPIView
 
-from leaderboard.api import account_views, docs, forecast_views, submission_views, task_views, views_base
+from leaderboard.api import (
+    account_views,
+    docs,
+    forecast_views,
+    index,
+    submission_views,
+    task_views,
+    views_base,
+)
 
 app_name = "api"
 
 urlpatterns = [
+    path("", index.Index.as_view(), name="index"),
     path("tasks/", task_views.TaskList.as_view(), name="tasks"),
     path("tasks/<slug:slug>/", task_views.TaskDetail.as_view(), name="task"),
     path("tasks/<slug:slug>/board/", task_views.TaskBoard.as_view(), name="board"),

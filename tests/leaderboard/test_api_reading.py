@@ -171,6 +171,17 @@ def test_the_schema_writes_no_strangers_version_into_a_header(api: APIClient, db
     assert response["Content-Disposition"] == 'inline; filename="KernelHub API.json"'
 
 
+def test_the_index_names_every_list_by_an_address_that_answers(api: APIClient, as_owner: APIClient) -> None:
+    index = api.get("/api/v1/")
+    assert index.status_code == 200
+    schema = json.loads(api.get("/api/v1/schema/").content)
+    lists = {path for path, found in schema["paths"].items() if "get" in found and "{" not in path}
+    named = {address.removeprefix("http://testserver") for address in index.json().values()}
+    assert named == lists - {"/api/v1/"} | {"/api/v1/docs/", "/api/v1/schema/"}
+    for address in named:
+        assert as_owner.get(address).status_code == 200, address
+
+
 def test_the_schema_is_valid_and_complete(api: APIClient, db: None, tmp_path: Any) -> None:
     call_command("spectacular", validate=True, fail_on_warn=True, file=str(tmp_path / "schema.yml"))
     schema = json.loads(api.get("/api/v1/schema/").content)
