@@ -45,6 +45,15 @@ def thousands(value: Any) -> str:
 
 
 @register.filter
+def listed(names: Sequence[str]) -> str:
+    """``a``, ``a and b``, ``a, b and c``; names with commas of their own are kept apart by semicolons."""
+    if any("," in name for name in names):
+        return "; ".join(names)
+    *others, last = names
+    return f"{', '.join(others)} and {last}" if others else last
+
+
+@register.filter
 def dollars(value: Any) -> str:
     """Money, e.g. ``$0.0123``: more digits where there is little of it."""
     amount = number(value)

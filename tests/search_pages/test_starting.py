@@ -85,7 +85,7 @@ def test_what_cannot_be_chosen_says_why(
     html = owners_client.get("/searches/new/?task=softmax").content.decode()
     assert_clean(html)
     assert 'value="llm" disabled' in html
-    assert "no API key is set" in html
+    assert "This site has no API key" in html
     assert "For a language model" not in html
     monkeypatch.setenv("ANTHROPIC_API_KEY", "a-secret-key")
     html = owners_client.get("/searches/new/?task=softmax").content.decode()
@@ -140,28 +140,36 @@ def test_one_limit_alone_can_be_raised(start: Start, owner: User, client_of: Cal
 
 
 def chosen_task(client: Client, query: str = "") -> tuple[str, str]:
-    """The slug that the form has chosen, and the sentence about tasks that it could not search."""
+    """The slug that the form has chosen, and what stands there about tasks that it could not search."""
     html = client.get(f"/searches/new/{query}").content.decode()
     assert_clean(html)
     slugs = re.findall(r'<option value="([^"]*)" selected', html)
     assert len(slugs) == 1
-    return slugs[0], html.partition('id="unusable-tasks">')[2].partition("</p>")[0]
+    return slugs[0], html.partition('id="unusable-tasks">')[2].partition("</div>")[0]
 
 
 def test_a_task_that_can_be_searched_here_is_chosen_first(
     owners_client: Client, no_model: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    tasks.load_task(source=load(CATALOG / "histogram"))  # has no template, and its title comes first
+    for name in ("histogram", "scan"):
+        tasks.load_task(source=load(CATALOG / name))  # they have no template, and their titles come first
+    tasks.load_task(source=load(CATALOG / "matmul-bf16"))  # for CUDA devices
     slug, why = chosen_task(owners_client)
     assert slug == "softmax"
-    assert "Not on a test CPU: <strong>Histogram" in why
-    assert "has no template that runs on a test CPU. This site has no access to a language model" in why
-    assert "softmax" not in why
+    assert "A search can look for kernels of Row softmax on a test CPU. The others can’t" in why
+    assert re.findall("<li>(.*?)</li>", why) == [
+        "<strong>Histogram and Inclusive scan</strong>: no template of the task runs on a test CPU, "
+        "and this site has no API key for a language model.",
+        "<strong>Matrix product, bfloat16</strong>: no cases for CPU devices.",
+    ]
     # Who asks for the other one gets it, and may not start.
     assert chosen_task(owners_client, "?task=histogram")[0] == "histogram"
     assert 'id="start" disabled' in owners_client.get("/searches/new/?task=histogram").content.decode()
     monkeypatch.setenv("ANTHROPIC_API_KEY", "a-secret-key")
-    assert chosen_task(owners_client) == ("histogram", "")
+    slug, why = chosen_task(owners_client)
+    assert slug == "histogram"
+    assert "kernels of Histogram, Inclusive scan and Row softmax on" in why
+    assert why.count("<li>") == 1
 
 
 def test_a_device_on_which_the_task_can_be_searched_is_chosen_first(

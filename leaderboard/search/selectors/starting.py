@@ -47,8 +47,13 @@ class StartOptions:
         return self.device is not None and any(choice.enabled for choice in self.generators)
 
     @property
+    def usable_tasks(self) -> list[str]:
+        """Titles of the tasks that can be searched on the device."""
+        return [choice.label for choice in self.tasks if choice.enabled]
+
+    @property
     def unusable_tasks(self) -> dict[str, list[str]]:
-        """Titles of the tasks that can't be searched on the device, by the reason."""
+        """Titles of those that can't be, by the reason: a clause that begins small."""
         found = defaultdict(list)
         for choice in self.tasks:
             if not choice.enabled:
@@ -150,10 +155,14 @@ def _task_choice(version: TaskVersion, device: Device | None) -> Choice:
         refusal = device_refusal(device, spec_of(version))
         generators = _generators(version, device)
         if refusal and refusal[0] == "device_unknown":
-            reason = f"No cases for {device.kind.upper()} devices."
+            reason = f"no cases for {device.kind.upper()} devices"
         elif not any(choice.enabled for choice in generators):
-            reason = " ".join(choice.reason for choice in generators)
+            reason = ", and ".join(_clause(choice.reason) for choice in generators)
     return Choice(task.slug, task.title, not reason, reason)
+
+
+def _clause(sentence: str) -> str:
+    return sentence[:1].lower() + sentence[1:].removesuffix(".")
 
 
 def _declared(version: TaskVersion) -> list[Template]:
@@ -190,9 +199,9 @@ def _generators(version: TaskVersion, device: Device | None) -> list[Choice]:
         if not _templates(version, device):
             template = _why_no_template(version, device)
         if not Config.from_environment(os.environ).has_key:
-            llm = "This site has no access to a language model: no API key is set."
+            llm = "This site has no API key for a language model."
         elif not _pens(version, device):
-            llm = f"No language of the task can be compiled on {device.name} at present."
+            llm = f"No language can be compiled on {device.name} at present."
     return [
         Choice("template", "Template", not template, template),
         Choice("llm", "Language model", not llm, llm),
@@ -204,8 +213,8 @@ def _why_no_template(version: TaskVersion, device: Device) -> str:
     for template in _declared(version):
         language, kinds = KEYS[template.key]
         if DeviceKind(device.kind) in kinds and lacks_compiler(language, device.facts):
-            return f"The task’s template needs {COMPILERS[language]}, which {device.name} lacks at present."
-    return f"The task has no template that runs on {device.name}."
+            return f"The template needs {COMPILERS[language]}, which {device.name} lacks at present."
+    return f"No template of the task runs on {device.name}."
 
 
 def _languages(templates: list[Template], pens: list[str]) -> list[Choice]:
