@@ -184,7 +184,9 @@ class DeviceOut(serializers.Serializer[object]):
     ahead = serializers.IntegerField(help_text="Of these, what a person's run entered now would wait for.")
     running = serializers.IntegerField()
     wait_seconds = serializers.FloatField(
-        allow_null=True, help_text="Of a person's run entered now; null while no runner is online."
+        allow_null=True,
+        help_text="Expected, of a person's run entered now; longer where audits before it are repeated. "
+        "Null while no runner is online.",
     )
     quarantine_reason = serializers.CharField(allow_blank=True)
     sandbox = SandboxOut(allow_null=True, help_text="Null while no runner is alive.")

@@ -105,7 +105,10 @@ class FindingOut(serializers.Serializer[object]):
 
 class QueuePlaceOut(serializers.Serializer[object]):
     position = serializers.IntegerField(help_text="1 = next.")
-    wait_seconds = serializers.FloatField(allow_null=True, help_text="Null while no runner is online.")
+    wait_seconds = serializers.FloatField(
+        allow_null=True,
+        help_text="Expected; longer where audits before it are repeated. Null while no runner is online.",
+    )
 
 
 class SubmissionDetailOut(SubmissionOut):

@@ -33,6 +33,7 @@ class DeviceStatus:
     ahead: int  # of these, what a person's run entered now would wait for
     running: int
     wait_seconds: float | None  # expected wait of such a run; None while no runner is alive
+    may_grow: bool  # audits before it may be repeated, and then go first again
     quarantine_reason: str
     sandbox: Sandbox | None  # None while no runner is alive
 
@@ -107,7 +108,7 @@ def _status(
 ) -> DeviceStatus:
     serving = [runner for runner in alive if not measures_ceilings(runner, device)]
     queued = ahead = running = 0
-    work = 0.0
+    work, may_grow = 0.0, False
     for (queue, status, mode, lane), number in counts.items():
         if queue != device.slug:
             continue
@@ -119,6 +120,7 @@ def _status(
         else:
             running += number
             work += number * usual[queue, mode] / 2  # on average half of it is still to come
+        may_grow |= estimates.may_grow(mode, lane)
         if estimates.brings_audit(mode, lane):
             work += number * rates[queue] * usual[queue, mode]
     return DeviceStatus(
@@ -130,6 +132,7 @@ def _status(
         ahead=ahead,
         running=running,
         wait_seconds=work / len(alive) if alive else None,
+        may_grow=may_grow,
         quarantine_reason=device.quarantine_reason,
         sandbox=_strongest(alive),
     )

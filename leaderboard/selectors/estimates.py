@@ -71,6 +71,11 @@ def brings_audit(mode: str, lane: int) -> bool:
     return mode == Mode.RANKED and lane == Lane.PERSON
 
 
+def may_grow(mode: str, lane: int) -> bool:
+    """Whether the wait behind such a run is a guess: nobody knows how often its audit must be repeated."""
+    return mode == Mode.RANKED and lane in (Lane.AUDIT, Lane.PERSON)
+
+
 def audit_rates(queues: list[str]) -> dict[str, float]:
     """Audits per ranked run that people entered lately, by queue. One query.
 

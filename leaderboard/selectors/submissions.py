@@ -25,6 +25,7 @@ class QueuePlace:
     position: int  # 1 = next
     wait_seconds: float | None  # expected, from runs like those before it; None while no runner is alive
     audit_seconds: float = 0.0  # of these, for audits that runs before it may bring, and that overtake it
+    may_grow: bool = False  # audits before it may be repeated, and then go first again
 
 
 def get_visible(submission_id: UUID | str, viewer: Viewer) -> Submission:
@@ -96,7 +97,7 @@ def queue_place(evaluation: Evaluation) -> QueuePlace | None:
         .annotate(number=Count("pk"))
     )
     usual = estimates.usual_seconds([evaluation.queue])
-    position, work, ranked = 1, 0.0, 0
+    position, work, ranked, may_grow = 1, 0.0, 0, False
     for row in ahead:
         seconds = row["number"] * usual[evaluation.queue, row["mode"]]
         if row["status"] == EvaluationStatus.QUEUED:
@@ -105,6 +106,7 @@ def queue_place(evaluation: Evaluation) -> QueuePlace | None:
         else:
             work += seconds / 2  # on average half of a running one is still to come
         ranked += row["number"] * estimates.brings_audit(row["mode"], row["lane"])
+        may_grow |= estimates.may_grow(row["mode"], row["lane"])
     audits = ranked * usual[evaluation.queue, Mode.RANKED]
     if ranked:
         audits *= estimates.audit_rates([evaluation.queue])[evaluation.queue]
@@ -112,4 +114,4 @@ def queue_place(evaluation: Evaluation) -> QueuePlace | None:
     servers = runners_alive().get(serves, 0)
     if not servers:
         return QueuePlace(position, None)
-    return QueuePlace(position, (work + audits) / servers, audits / servers)
+    return QueuePlace(position, (work + audits) / servers, audits / servers, may_grow)

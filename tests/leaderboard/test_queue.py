@@ -49,9 +49,9 @@ def test_waits_follow_recent_runs_and_are_shared_by_runners(
     submit(owner)
     last = submit(owner)
     # The one before it takes 10 s, and of two such one is audited: see estimates.audit_rates.
-    assert place(last) == QueuePlace(2, pytest.approx(15), pytest.approx(5))
+    assert place(last) == QueuePlace(2, pytest.approx(15), pytest.approx(5), True)
     Runner.objects.create(device=runner.device, host="there", pid=2, tier="T2", heartbeat_at=now)
-    assert place(last) == QueuePlace(2, pytest.approx(7.5), pytest.approx(2.5))
+    assert place(last) == QueuePlace(2, pytest.approx(7.5), pytest.approx(2.5), True)
     evaluation = Evaluation.objects.get(pk=last.evaluation_id)
     with django_assert_num_queries(4):
         queue_place(evaluation)
@@ -71,14 +71,14 @@ def test_audits_that_overtake_are_counted_before_and_after_they_are_queued(
     Evaluation.objects.filter(pk=done[0].evaluation_id).update(lane=Lane.AUDIT)
     running, waiting = submit(owner), submit(owner)
     evaluations.claim_next(queue=runner.device.slug, runner=runner)
-    assert place(waiting) == QueuePlace(1, pytest.approx(10), pytest.approx(5))
+    assert place(waiting) == QueuePlace(1, pytest.approx(10), pytest.approx(5), True)
     # It ended, and its audit stands in the queue.
     Evaluation.objects.filter(pk=running.evaluation_id).update(
         status="queued", lane=Lane.AUDIT, runner=None, lease_expires_at=None
     )
-    assert place(waiting) == QueuePlace(2, pytest.approx(10), 0)
+    assert place(waiting) == QueuePlace(2, pytest.approx(10), 0, True)
     evaluations.claim_next(queue=runner.device.slug, runner=runner)
-    assert place(waiting) == QueuePlace(1, pytest.approx(5), 0)
+    assert place(waiting) == QueuePlace(1, pytest.approx(5), 0, True)
 
 
 @pytest.mark.parametrize("mode", ["test", "benchmark", "profile"])
@@ -87,7 +87,7 @@ def test_runs_that_rank_nowhere_bring_no_audit(
 ) -> None:
     submit(owner, mode=mode)
     found = place(submit(owner))
-    assert (found.position, found.audit_seconds) == (2, 0)
+    assert (found.position, found.audit_seconds, found.may_grow) == (2, 0, False)
 
 
 def test_what_has_started_has_no_place(submit: Submit, owner: User, runner: Runner) -> None:
@@ -148,6 +148,7 @@ def test_devices_are_online_while_a_runner_beats_its_heart(
     cpu, other = device_statuses()
     assert (cpu.online, cpu.runners, cpu.queued, cpu.running) == (True, 1, 1, 1)
     assert (cpu.wait_seconds or 0) > 0
+    assert (cpu.may_grow, other.may_grow) == (True, False)
     assert (other.online, other.runners, other.queued, other.running) == (False, 0, 0, 0)
     Runner.objects.update(heartbeat_at=timezone.now() - timedelta(hours=1))
     assert not device_statuses()[0].online

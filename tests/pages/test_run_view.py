@@ -11,7 +11,7 @@ from django.test import Client
 from leaderboard.models import Submission
 from leaderboard.selectors.submissions import QueuePlace
 from leaderboard.views.run import run_of
-from runners.models import Evaluation
+from runners.models import Evaluation, Runner
 
 
 def submission(mode: str = "ranked", **changes: Any) -> Submission:
@@ -23,6 +23,18 @@ def test_a_waiting_run_shows_its_place_and_every_stage_to_come() -> None:
     assert [stage.status for stage in run.stages] == ["waiting"] * 4
     assert run.sentence == "Queued, place 3"
     assert not run.is_finished
+
+
+def test_a_wait_behind_ranked_runs_is_told_with_its_doubt(
+    submit: Callable[..., Submission], owner: User, runner: Runner, client: Client
+) -> None:
+    client.force_login(owner)
+    for mode, grows in (("test", False), ("ranked", True)):
+        submit(owner, mode=mode)
+        waiting = submit(owner, mode="test")
+        for address in (f"/submissions/{waiting.pk}/", "/devices/", "/tasks/double/submit/"):
+            html = client.get(address).content.decode()
+            assert ("longer if audits are repeated" in html) is grows, address
 
 
 def test_a_running_one_says_where_it_is() -> None:
