@@ -10,7 +10,7 @@ from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 
 from leaderboard.case_names import described
-from leaderboard.models import TaskVersion
+from leaderboard.models import Score, TaskVersion
 from leaderboard.templatetags.formats import (
     NONE,
     SPACE,
@@ -22,7 +22,7 @@ from leaderboard.templatetags.formats import (
     spelled,
 )
 from leaderboard.views.run import VERDICT_LABELS
-from runners.contract.vocabulary import Verdict
+from runners.contract.vocabulary import Verdict, Work
 
 #: No task allows half of a value: where so much differs and passed, the value was next to nothing.
 _BEYOND_ANY_RTOL = 0.5
@@ -32,6 +32,7 @@ register = template.Library()
 #: A place in a compiler's message; the submission's file is called kernel, whatever the language.
 _PLACE = re.compile(r"\b(kernel\.(?:cpp|cu|py)[:(]([1-9]\d{0,6})\b)")
 _OCCUPANCY = re.compile(r"occupancy_(\d+)")
+_WORK: dict[str, str] = {Work.OWN: "own kernels", Work.LIBRARY: "library calls"}
 _MANY = 1e6  # times a limit; how many more says nothing
 _LABELS = {
     "registers": "Registers",
@@ -108,6 +109,19 @@ def times(share: float) -> str:
 def cases_of(text: str, version: TaskVersion) -> str:
     """A stored sentence with cases as tables spell them."""
     return described(text, lambda: version)
+
+
+@register.filter
+def first_where(work: str) -> str:
+    """Where an entry that is audited would be first: audits guard the whole board and each view of it."""
+    among = _WORK.get(work)
+    return "first among all kernels" + (f", or among {among} alone" if among else "")
+
+
+@register.filter
+def case_of(score: Score, name: str) -> Mapping[str, Any]:
+    """What a score has for one case; empty where it has none."""
+    return next((case for case in score.cases if case["case"] == name), {})
 
 
 @register.filter

@@ -18,7 +18,7 @@ from leaderboard.selectors import submissions as submission_selectors
 from leaderboard.selectors.viewers import may_manage
 from leaderboard.services import submissions as submission_services
 from leaderboard.views.parts import opened_by_a_person
-from leaderboard.views.run import run_of
+from leaderboard.views.run import RunView, run_of
 from runners.contract.vocabulary import SUFFIXES, Language
 
 
@@ -88,13 +88,21 @@ def _context(request: HttpRequest, submission_id: UUID) -> dict[str, Any]:
     found = _visible(request, submission_id)
     place = submission_selectors.queue_place(found.evaluation)
     forecast = forecast_selectors.of_submission(found)
+    run = run_of(found, place)
     return {
         "submission": found,
-        "run": run_of(found, place),
+        "run": run,
+        "audit_counts": _audit_counts(found, run),
         "forecast": forecast,
         "may_manage": may_manage(found, request.user),
         "search": search_runs.entered_as(found, request.user),
     }
+
+
+def _audit_counts(found: Submission, run: RunView) -> bool:
+    """Whether the board shows the times of the audit, which was slower, and not those of the run itself."""
+    score = getattr(found, "score", None)
+    return bool(score and run.score and score.seconds != run.score["seconds"])
 
 
 def _visible(request: HttpRequest, submission_id: UUID) -> Submission:

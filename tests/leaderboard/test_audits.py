@@ -96,6 +96,37 @@ def test_a_passed_audit_is_told_with_its_time(
     assert client.get("/api/v1/submissions/").json()["results"][0]["score"]["audit"]["seconds"] == 2.2e-3
 
 
+def test_times_of_the_cases_say_whether_they_are_the_runs_or_the_boards(
+    submit: Submit, finish: Finish, owner: User, end_audit: Any, client: Client
+) -> None:
+    client.force_login(owner)
+    for audit, has_both in ((1.9e-3, False), (2.2e-3, True)):
+        entry = finish(submit(owner), 2e-3, audit=False)
+        end_audit(entry, audit, cases=(audit, 3.142e-3))
+        page = client.get(f"/submissions/{entry.pk}/live/").content.decode()
+        assert ("On the board <small>its audit</small>" in page) is has_both
+        assert ("3.142\u202fms" in page) is has_both
+        Submission.objects.filter(pk=entry.pk).delete()
+
+
+@pytest.mark.parametrize(
+    ("work", "where"),
+    [
+        ("", "first among all kernels,"),
+        ("own", "first among all kernels, or among own kernels alone,"),
+        ("library", "first among all kernels, or among library calls alone,"),
+    ],
+)
+def test_an_entry_that_is_audited_says_on_which_board_it_would_be_first(
+    submit: Submit, finish: Finish, owner: User, client: Client, work: str, where: str
+) -> None:
+    client.force_login(owner)
+    entry = finish(submit(owner), work=work, audit=False)
+    for address in (f"/submissions/{entry.pk}/live/", "/tasks/double/board/?device=cpu-test"):
+        page = client.get(address, headers={"HX-Request": "true"}).content.decode()
+        assert f"it would be {where} " in page, address
+
+
 @pytest.mark.parametrize("verdict", [Verdict.WRONG, Verdict.TIMEOUT, Verdict.RUNTIME_ERROR, Verdict.REFUSED])
 def test_a_failed_audit_withdraws_the_score_and_the_leader_leads_on(
     submit: Submit,
