@@ -22,6 +22,8 @@ _TIME_UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 _BYTE_UNITS = ((2**40, "TiB"), (2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"))
 _RATE_UNITS = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 _AGES = ((86400 * 365, "y"), (86400 * 30, "mo"), (86400, "d"), (3600, "h"), (60, "min"))
+#: What is to come is rounded, as 90 days just begun are no two months; few of these would round by too much.
+_LEAST_TO_COME = {"y": 4, "mo": 4}
 
 
 def number(value: Any) -> float | None:
@@ -219,13 +221,12 @@ def reltime(moment: datetime | None) -> SafeString | str:
 
 
 def _age(seconds: float) -> str:
-    past = seconds >= 0
-    seconds = abs(seconds)
     for size, unit in _AGES:
         if seconds >= size:
-            text = f"{int(seconds // size)}{SPACE}{unit}"
-            return f"{text} ago" if past else f"in {text}"
-    return "just now" if past else "in under a minute"
+            return f"{int(seconds // size)}{SPACE}{unit} ago"
+        if -seconds >= size * _LEAST_TO_COME.get(unit, 1):
+            return f"in {round(-seconds / size)}{SPACE}{unit}"
+    return "just now" if seconds >= 0 else "in under a minute"
 
 
 def _get(item: Any, name: str) -> Any:

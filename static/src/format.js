@@ -8,13 +8,15 @@ export function formatDuration(seconds) {
 }
 
 const AGES = [[86400 * 365, "y"], [86400 * 30, "mo"], [86400, "d"], [3600, "h"], [60, "min"]];
+const LEAST_TO_COME = { y: 4, mo: 4 };
 
 /** How long ago; of a moment to come the seconds are below 0. */
 export function formatAge(seconds) {
-  const [size, unit] = AGES.find(([size]) => Math.abs(seconds) >= size) ?? [];
-  if (!size) return seconds >= 0 ? "just now" : "in under a minute";
-  const text = `${Math.floor(Math.abs(seconds) / size)}\u202f${unit}`;
-  return seconds >= 0 ? `${text} ago` : `in ${text}`;
+  for (const [size, unit] of AGES) {
+    if (seconds >= size) return `${Math.floor(seconds / size)}\u202f${unit} ago`;
+    if (-seconds >= size * (LEAST_TO_COME[unit] ?? 1)) return `in ${Math.round(-seconds / size)}\u202f${unit}`;
+  }
+  return seconds >= 0 ? "just now" : "in under a minute";
 }
 
 const lead = (value) => Number((value / 10 ** Math.floor(Math.log10(value))).toPrecision(3));

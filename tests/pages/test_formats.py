@@ -1,11 +1,15 @@
 """Numbers as pages write them."""
 
+import json
 import math
+import subprocess
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from django.utils import timezone
 
+from kernelhub.frontend import _find
 from leaderboard.templatetags.facts import fact_label, fact_value
 from leaderboard.templatetags.formats import (
     bounds,
@@ -23,6 +27,20 @@ from leaderboard.templatetags.formats import (
     significant,
     speedup,
 )
+
+DAY = 86400
+#: Seconds ago → as it is told; below 0 what is to come. A little less: a page is read after it was made.
+AGES = {
+    30: "just now",
+    119 * 60: "1 h ago",
+    89 * DAY: "2 mo ago",
+    700 * DAY: "1 y ago",
+    -30: "in under a minute",
+    -(DAY - 1000): "in 24 h",
+    -(90 * DAY - 1000): "in 90 d",
+    -(365 * DAY - 1000): "in 12 mo",
+    -(5 * 365 * DAY - 1000): "in 5 y",
+}
 
 
 def ordinary(text: str) -> str:
@@ -147,3 +165,22 @@ def test_facts_of_devices_have_labels_and_units() -> None:
     assert ordinary(fact_value(32 * 2**20, "llc_bytes")) == "32 MiB"
     assert fact_value("0.64 2.13 2.76 3/411 12345", "load") == "0.64, 2.13, 2.76"
     assert fact_value("", "governor") == "–"
+
+
+def test_ages_are_rounded_down_and_what_is_to_come_is_not() -> None:
+    now = timezone.now()
+    told = {seconds: ordinary(str(reltime(now - timedelta(seconds=seconds)))) for seconds in AGES}
+    assert {seconds: html.partition(">")[2].removesuffix("</time>") for seconds, html in told.items()} == AGES
+
+
+def test_scripts_tell_ages_as_pages_do() -> None:
+    if (node := _find("node")) is None:
+        pytest.skip("no Node")
+    module = Path(__file__).resolve().parents[2] / "static" / "src" / "format.js"
+    script = (
+        f"import {{ formatAge }} from {json.dumps(module.as_uri())};"
+        f"console.log(JSON.stringify({json.dumps(list(AGES))}.map(formatAge)))"
+    )
+    command = [node, "--input-type=module", "--eval", script]
+    answer = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert [ordinary(text) for text in json.loads(answer)] == list(AGES.values())
