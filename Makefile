@@ -18,8 +18,8 @@ test: $(STAMP) $(VENV)/.installed-dev  ## Run the test suite
 	@$(BIN)/python -m kernelhub.frontend
 	@$(BIN)/python -m pytest -m 'not corpus' --numprocesses 3
 
-corpus: $(STAMP) $(VENV)/.installed-dev  ## Run every known cheat and attack through the engine
-	@$(BIN)/python -m pytest tests/cheats tests/attacks --numprocesses 2
+corpus: $(STAMP) $(VENV)/.installed-dev  ## Run the known cheats, attacks and submissions that `make test` leaves out
+	@$(BIN)/python -m pytest -m corpus --numprocesses 2
 
 lint: $(VENV)/.installed-dev  ## Check style, types, import contracts and migrations
 	$(BIN)/ruff check .

@@ -7,7 +7,7 @@ import pytest
 from leaderboard.catalog.loader import CatalogTask, Fixture, load_all
 from runners.contract.job import DeviceTarget, Job
 from runners.contract.result import ResultDocument
-from runners.contract.vocabulary import DeviceKind, Mode, Stage, Verdict
+from runners.contract.vocabulary import DeviceKind, Language, Mode, Stage, Verdict
 from runners.devices import detect
 from runners.supervisor.client import run_job
 from runners.supervisor.pool import WarmPool
@@ -15,9 +15,19 @@ from runners.supervisor.pool import WarmPool
 pytestmark = pytest.mark.sandbox
 
 
+#: Of these tasks the Python submissions are run with the rest of the suite. Those of the others do the same on
+#: other shapes, and tests/catalog/test_tasks.py has their verdicts without a sandbox: `make corpus` runs them.
+CORE = {"attention", "softmax", "sum"}
+
+
 def _on_cpu(kind: str) -> list[object]:
     return [
-        pytest.param(task, fixture, id=f"{task.slug}-{fixture.path.name}")
+        pytest.param(
+            task,
+            fixture,
+            id=f"{task.slug}-{fixture.path.name}",
+            marks=() if task.slug in CORE or fixture.language != Language.PYTHON else pytest.mark.corpus,
+        )
         for task in load_all()
         for fixture in getattr(task, kind)
         if DeviceKind.CPU in fixture.device_kinds

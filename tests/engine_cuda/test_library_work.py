@@ -53,6 +53,7 @@ def _outcome(attempt: Attempt, folder: Path) -> Outcome:
     return run_attempt(CORPUS, attempt, device, folder)
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize("attempt", COMPILED, ids=lambda item: item.name)
 def test_a_library_compiled_with_the_source_is_a_librarys_work(attempt: Attempt, tmp_path: Path) -> None:
     outcome = _outcome(attempt, tmp_path)
