@@ -15,8 +15,8 @@ from runners.supervisor.pool import WarmPool
 pytestmark = pytest.mark.sandbox
 
 
-#: Of these tasks the Python submissions are run with the rest of the suite. Those of the others do the same on
-#: other shapes, and tests/catalog/test_tasks.py has their verdicts without a sandbox: `make corpus` runs them.
+#: Of these tasks the Python submissions are run with the rest of the suite. Those of the others do the same
+#: on other shapes, and test_tasks.py has their verdicts without a sandbox: `make corpus` runs them.
 CORE = {"attention", "softmax", "sum"}
 
 
