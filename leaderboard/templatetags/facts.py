@@ -4,8 +4,9 @@ from typing import Any
 
 from django import template
 
-from leaderboard.templatetags.formats import NONE, bytesize, spelled
+from leaderboard.templatetags.formats import NONE, bytesize, rate, spelled
 from runners.contract.vocabulary import LANGUAGE_LABELS, Language
+from runners.models import Device
 
 register = template.Library()
 
@@ -26,6 +27,20 @@ _LABELS = {
 def language_name(language: str) -> str:
     """A language as the pages spell it, e.g. ``C++`` for ``cpp``."""
     return LANGUAGE_LABELS[Language(language)] if language in list(Language) else language
+
+
+@register.filter
+def device_line(device: Device) -> str:
+    """A device in one line, as far as it is known: cores of a run, cache, memory, ceiling."""
+    facts, copy = device.facts, (device.ceilings or {}).get("copy_bytes_per_s")
+    known = {
+        "{} of the machine’s {} cores for a run": (facts.get("cores"), facts.get("machine_cores")),
+        "compute capability {}": (facts.get("compute_capability"),),
+        "last-level cache {}": (facts.get("llc_bytes") and bytesize(facts["llc_bytes"]),),
+        "memory {}": (facts.get("memory_bytes") and bytesize(facts["memory_bytes"]),),
+        "copies {}": (copy and rate(copy, "B/s"),),
+    }
+    return ", ".join(words.format(*values) for words, values in known.items() if all(values))
 
 
 @register.filter

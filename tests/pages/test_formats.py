@@ -10,7 +10,7 @@ import pytest
 from django.utils import timezone
 
 from kernelhub.frontend import _find
-from leaderboard.templatetags.facts import fact_label, fact_value
+from leaderboard.templatetags.facts import device_line, fact_label, fact_value
 from leaderboard.templatetags.formats import (
     bounds,
     bytesize,
@@ -27,6 +27,7 @@ from leaderboard.templatetags.formats import (
     significant,
     speedup,
 )
+from runners.models import Device
 
 DAY = 86400
 #: Seconds ago → as it is told; below 0 what is to come. A little less: a page is read after it was made.
@@ -165,6 +166,16 @@ def test_facts_of_devices_have_labels_and_units() -> None:
     assert ordinary(fact_value(32 * 2**20, "llc_bytes")) == "32 MiB"
     assert fact_value("0.64 2.13 2.76 3/411 12345", "load") == "0.64, 2.13, 2.76"
     assert fact_value("", "governor") == "–"
+
+
+def test_a_device_in_one_line_holds_what_is_known() -> None:
+    facts = {"cores": 1, "machine_cores": 2, "llc_bytes": 32 * 2**20, "memory_bytes": None}
+    device = Device(facts=facts, ceilings={"copy_bytes_per_s": 1.25e10})
+    line = "1 of the machine’s 2 cores for a run, last-level cache 32 MiB, copies 12.50 GB/s"
+    assert ordinary(device_line(device)) == line
+    gpu = {"compute_capability": "9.0", "memory_bytes": 140 * 2**30}
+    assert ordinary(device_line(Device(facts=gpu))) == "compute capability 9.0, memory 140 GiB"
+    assert device_line(Device()) == ""
 
 
 def test_ages_are_rounded_down_and_what_is_to_come_is_not() -> None:

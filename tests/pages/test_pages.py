@@ -246,6 +246,15 @@ def test_odd_addresses_are_not_found(client: Client, finished: Submission, query
     assert client.get(f"/tasks/double/?{query}").status_code == 404
 
 
+def test_a_task_tells_how_many_cores_its_device_has_for_a_run(
+    client: Client, task: object, device: Device
+) -> None:
+    Device.objects.filter(pk=device.pk).update(facts={"cores": 1, "machine_cores": 2})
+    html = client.get("/tasks/double/").content.decode()
+    assert "1 of the machine’s 2 cores for a run. " in html
+    assert f'<a href="/devices/#{device.slug}">' in html
+
+
 def test_unknown_people_and_tasks_are_not_found(client: Client, owner: User) -> None:
     for path in ("/users/nobody/", "/tasks/none/", "/tasks/none/submit/", "/submissions/not-a-uuid/"):
         assert client.get(path).status_code == 404
