@@ -85,7 +85,7 @@ def test_what_cannot_be_chosen_says_why(
     html = owners_client.get("/searches/new/?task=softmax").content.decode()
     assert_clean(html)
     assert 'value="llm" disabled' in html
-    assert "This site has no API key" in html
+    assert "no API key is set" in html
     assert "For a language model" not in html
     monkeypatch.setenv("ANTHROPIC_API_KEY", "a-secret-key")
     html = owners_client.get("/searches/new/?task=softmax").content.decode()
@@ -159,7 +159,7 @@ def test_a_task_that_can_be_searched_here_is_chosen_first(
     assert "A search can look for kernels of Row softmax on a test CPU. The others can’t" in why
     assert re.findall("<li>(.*?)</li>", why) == [
         "<strong>Histogram and Inclusive scan</strong>: no template of the task runs on a test CPU, "
-        "and this site has no API key for a language model.",
+        "and this site has no access to a language model, as no API key is set.",
         "<strong>Matrix product, bfloat16</strong>: no cases for CPU devices.",
     ]
     # Who asks for the other one gets it, and may not start.

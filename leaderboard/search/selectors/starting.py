@@ -199,7 +199,7 @@ def _generators(version: TaskVersion, device: Device | None) -> list[Choice]:
         if not _templates(version, device):
             template = _why_no_template(version, device)
         if not Config.from_environment(os.environ).has_key:
-            llm = "This site has no API key for a language model."
+            llm = "This site has no access to a language model, as no API key is set."
         elif not _pens(version, device):
             llm = f"No language can be compiled on {device.name} at present."
     return [
