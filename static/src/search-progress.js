@@ -64,7 +64,12 @@ function fill({ data: { datasets }, options }, data, axis) {
   const times = all.flat().map((point) => point.y);
   options.scales.x.display = options.scales.y.display = times.length > 0;
   // A log scale over less than a factor of five has no round numbers to mark.
-  const isWide = Math.max(...times) > 5 * Math.min(...times);
+  const [low, high] = [Math.min(...times), Math.max(...times)];
+  const isWide = high > 5 * low;
+  // Equal times, but for their last digit, would be stretched to the whole height.
+  const isFlat = high < 1.02 * low;
+  options.scales.y.suggestedMin = isFlat ? 0.9 * low : undefined;
+  options.scales.y.suggestedMax = isFlat ? 1.1 * high : undefined;
   options.scales.x.max = end * 1.02 || 1;
   options.scales.x.title.text = title;
   options.scales.x.ticks.callback = text;

@@ -79,7 +79,16 @@ function describe() {
   const note = document.getElementById("band-note");
   note.textContent = data.bandNote(axis());
   note.hidden = !note.textContent;
-  for (const canvas of [charts.progress.canvas, charts.scatter.canvas]) canvas.dataset.seq = data.seq;
+  document.getElementById("best-key").hidden = !data.steps.length;
+  document.getElementById("starter-key").hidden = !data.starter;
+  document.getElementById("random-key").hidden = !data.bandAlong(axis());
+  for (const { canvas, options } of [charts.progress, charts.scatter]) {
+    canvas.dataset.seq = data.seq;
+    // Without a time there are no axes either: a sentence stands in the chart's place.
+    const chart = canvas.parentElement;
+    chart.hidden = !options.scales.y.display;
+    chart.nextElementSibling.hidden = !chart.hidden;
+  }
 }
 
 if (box) follow(box.dataset.run, readOn, () => { if (charts.progress) drawForecasts(); });
