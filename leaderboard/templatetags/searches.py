@@ -89,9 +89,10 @@ def arm_meaning(policy: Any) -> str:
 
 
 @register.filter
-def settings_line(parameters: Any) -> str:
-    """A template's parameters in one line, e.g. ``rows=4 unroll=2``."""
-    return " ".join(f"{name}={value}" for name, value in sorted(parameters.items())) if parameters else ""
+def settings_of(parameters: Any) -> list[list[str]]:
+    """A template's parameters, e.g. ``rows=4``, each in the parts between which a line may break."""
+    lines = (f"{name}={value}" for name, value in sorted(parameters.items())) if parameters else ()
+    return [line.replace(",", ",\n").split("\n") for line in lines]
 
 
 @register.filter

@@ -122,12 +122,21 @@ def test_the_tree_leads_to_the_best_and_opens_on_demand(
 ) -> None:
     run = child.run
     SearchCandidate.objects.filter(pk=child.pk).update(seconds=1e-9)
+    SearchCandidate.objects.filter(run=run, number=1).update(parents=child.parents[:1])
     tree = tree_of(run)
     assert [node.number for node in tree.path()] == [0, child.number]
     assert sum(len(numbers) for numbers in tree.below.values()) == len(tree.nodes)
     assert child.number in [node.number for node in tree.children(0)]
     client = client_of("owner")
-    assert f"Candidate {child.number}" in page(client, run, "lineage/")
+    # None is listed twice: neither the next one under the one before, nor the first one as a root.
+    whole = page(client, run, "lineage/")
+    assert [whole.count(f">Candidate {number}<") for number in (0, child.number)] == [1, 1]
+    others = len(tree.children(0)) - 1
+    assert others > 0
+    assert f"{others} more built on it" in whole
+    rest = page(client, run, f"lineage/0/?besides={child.number}", hx_request="true")
+    assert f">Candidate {child.number}<" not in rest
+    assert rest.count(">Candidate ") == others
     part = page(client, run, "lineage/0/", hx_request="true")
     assert part.lstrip().startswith("<li>")
     assert "<h1>" in page(client, run, "lineage/0/")

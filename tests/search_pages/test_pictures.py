@@ -13,6 +13,7 @@ from leaderboard.search.selectors.charts import Step, step_columns
 from leaderboard.search.selectors.lineage import changed
 from leaderboard.search.selectors.records import Judged, regrets
 from leaderboard.search.thinning import MOST_SINGLE, Point, thinned
+from leaderboard.templatetags.searches import settings_of
 
 TIMES = [3.0, 1.0, 4.0, 1.5, 9.0, 2.6, 5.3, 5.8]
 
@@ -54,6 +55,14 @@ def test_thinning_keeps_every_kind_and_the_extremes() -> None:
     assert [point.number for point in kept] == sorted({point.number for point in kept})
     few = points[:MOST_SINGLE]
     assert thinned(few) == few
+
+
+def test_settings_break_between_their_parts_only() -> None:
+    assert settings_of({"rows": 4, "optimize": "fast-math,unroll-loops"}) == [
+        ["optimize=fast-math,", "unroll-loops"],
+        ["rows=4"],
+    ]
+    assert settings_of({}) == []
 
 
 def test_an_interval_is_held_or_missed() -> None:

@@ -2,8 +2,9 @@
 
 import difflib
 import re
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any
 from uuid import UUID
 
@@ -12,6 +13,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from leaderboard.case_names import described
+from leaderboard.numbers import whole_number
 from leaderboard.search.generators.base import Operator
 from leaderboard.search.kinds import ISLAND, MEANINGS, OPERATORS, kind_of
 from leaderboard.search.llm.briefs import shared_prompt
@@ -109,14 +111,14 @@ def lineage(request: HttpRequest, run_id: UUID) -> HttpResponse:
     run = visible(request, run_id)
     tree = tree_of(run)
     path = tree.path()
+    following = [node.number for node in path[1:]]
     context = {
         "run": run,
-        # A kernel on the way opens where something else was built on it than the next one.
+        # A kernel on the way opens where something else was built on it than the next one, which is there.
         "path": [
-            (node, node.children if node.children > (place < len(path) - 1) else 0)
-            for place, node in enumerate(path)
+            (node, node.children - (after is not None), after) for node, after in zip_longest(path, following)
         ],
-        **_children(tree, None),
+        **_children(tree, None, {node.number for node in path}),
     }
     return render(request, "leaderboard/search/lineage.html", context)
 
@@ -128,7 +130,8 @@ def children(request: HttpRequest, run_id: UUID, number: int) -> HttpResponse:
     tree = tree_of(run)
     if number not in tree.nodes:
         raise Http404("There is no such kernel in this search's tree.")
-    context = {"run": run, "node": tree.nodes[number], **_children(tree, number)}
+    besides = whole_number(request.GET.get("besides", ""))  # one that is on the page already
+    context = {"run": run, "node": tree.nodes[number], **_children(tree, number, {besides})}
     is_part = request.headers.get("HX-Request") == "true"
     name = "_children" if is_part else "children"
     return render(request, f"leaderboard/search/{name}.html", context)
@@ -176,8 +179,8 @@ def _compared(request: HttpRequest, ancestors: Sequence[SearchCandidate]) -> Sea
     return next(iter(chosen or ancestors), None)
 
 
-def _children(tree: Tree, number: int | None) -> dict[str, Any]:
-    nodes = tree.children(number)
+def _children(tree: Tree, number: int | None, besides: Container[int | None]) -> dict[str, Any]:
+    nodes = [node for node in tree.children(number) if node.number not in besides]
     return {"nodes": nodes[:MOST_CHILDREN], "hidden": max(0, len(nodes) - MOST_CHILDREN)}
 
 
