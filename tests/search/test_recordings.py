@@ -120,6 +120,21 @@ def test_kernels_that_are_text_are_searched_too(policy: Policy) -> None:
     assert len(whole.seconds) == 40, "it ends when the recording has no more"
 
 
+def test_a_search_of_few_kernels_or_seeds_comes_with_a_remark(tmp_path: Path) -> None:
+    path = tmp_path / "pool.jsonl"
+    path.write_text("".join(recording_lines({"device": "x", "run": "1"}, made_up().candidates)))
+    few = "measures 9 of the 40 kernels that were ever measured"
+    for measurements, seeds, said in ((9, 10, [few]), (8, 1, ["Means of 1 seed:"]), (8, 10, [])):
+        told, document = StringIO(), StringIO()
+        asked = {"pool": [path], "measurements": measurements, "seeds": seeds, "stderr": StringIO()}
+        call_command("search_replay", **asked, stdout=told)
+        call_command("search_replay", **asked, json=True, stdout=document)
+        remarks = json.loads(document.getvalue()).get("remarks", [])
+        assert told.getvalue().splitlines()[1:] == remarks
+        assert len(remarks) == len(said)
+        assert all(words in remark for words, remark in zip(said, remarks, strict=True))
+
+
 def spoilt(line: int, **changes: Any) -> str:
     lines = list(recording_lines({"device": "x"}, made_up(3).candidates))
     document = {**json.loads(lines[line]), **changes}

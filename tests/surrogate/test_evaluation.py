@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -91,6 +92,23 @@ def test_who_cannot_be_asked_says_why_in_one_line(tmp_path: Path, monkeypatch: p
     path = export(tmp_path / "data.jsonl", count=20)
     said = run_command("evaluate_surrogate", "--data", path, "--forecaster", "anthropic")
     assert said == f"anthropic: no forecast. {NO_KEY}.\n"
+
+
+def test_numbers_of_few_tasks_come_with_a_remark(tmp_path: Path) -> None:
+    for count, tasks, said in (
+        (20, 2, "20 kernels of too few tasks to resample tasks: .*say little"),
+        (150, 2, "150 kernels of too few tasks to resample tasks: .*nothing of others.$"),
+        (60, 12, None),
+    ):
+        path = export(tmp_path / f"{count}.jsonl", count=count, tasks=tasks)
+        arguments = ("evaluate_surrogate", "--data", path, "--forecaster", "prior")
+        lines = run_command(*arguments).splitlines()
+        result = json.loads(run_command(*arguments, "--json"))["forecasters"]["prior"]
+        assert len(lines) == (1 if said is None else 2)
+        assert ("remark" in result) == (said is not None)
+        if said is not None:
+            assert re.search(said, lines[1])
+            assert lines[1] == f"prior: {result['remark']}"
 
 
 def test_a_limit_examines_a_repeatable_sample() -> None:

@@ -25,6 +25,9 @@ from surrogate.management.commands.evaluate_surrogate import machine, rounded
 _CHECKPOINTS = (20, 50, 100)
 #: A multiple that means: the whole pool is considered from the start.
 _WHOLE = "whole"
+#: Below these the numbers are told with a remark: seeds of a mean, and kernels for each measurement.
+_FEWEST_SEEDS = 10
+_FEWEST_KERNELS = 5
 
 
 class Command(BaseCommand):
@@ -64,10 +67,12 @@ class Command(BaseCommand):
         except (DatasetError, ValueError) as error:
             raise CommandError(str(error)) from error
         results: dict[str, dict[str, dict[str, Any]]] = {}
+        remarks = _about_seeds(options["seeds"])
         for pool in pools:
             if options["only"] and pool.device not in options["only"]:
                 continue
             spaces = [item for item in pools if isinstance(item, Pool) and item is not pool]
+            remarks += _about_size(pool, options["measurements"])
             arena = Arena(pool, [] if options["no_history"] else spaces, recall=not options["no_recall"])
             for name, plan in arms:
                 found = _replay(arena, plan, options["measurements"], options["seeds"])
@@ -84,16 +89,36 @@ class Command(BaseCommand):
                 for device, arms_of in results.items()
             },
         }
+        if remarks:
+            document["remarks"] = remarks
         if options["json"]:
             self.stdout.write(json.dumps(rounded(document), indent=1))
         else:
             for name, _ in arms:
                 mean = _mean([found[name] for found in results.values()])
                 self.stdout.write(f"{name}: {_line(mean)}")
+            for remark in remarks:
+                self.stdout.write(remark)
 
 
 def _name(pool: Pool | Recording) -> str:
     return f"{pool.device}, run {pool.about.get('run')}" if isinstance(pool, Recording) else pool.device
+
+
+def _about_seeds(seeds: int) -> list[str]:
+    if seeds >= _FEWEST_SEEDS:
+        return []
+    return [f"Means of {seeds} seed{'s' * (seeds != 1)}: too few to tell one policy from another."]
+
+
+def _about_size(pool: Pool | Recording, measurements: int) -> list[str]:
+    if pool.size >= _FEWEST_KERNELS * measurements:
+        return []
+    share = f"{min(measurements, pool.size)} of the {pool.size} kernels that were ever measured"
+    return [
+        f"{_name(pool)}: a search measures {share}, so that even random draws come close to the best: "
+        "too few to tell one policy from another."
+    ]
 
 
 def _arms(options: dict[str, Any]) -> list[tuple[str, Plan]]:

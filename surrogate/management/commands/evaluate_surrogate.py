@@ -20,6 +20,8 @@ from surrogate.evaluation.run import evaluate
 from surrogate.evaluation.splits import SPLITS, folds
 from surrogate.forecasters.registry import NAMES, UnknownForecaster, build
 
+#: Kernels below which they say little even of their own tasks.
+_FEW = 100
 _COLUMNS = ("pairwise_accuracy", "mae_log2", "crps", "nll", "ece", "auroc", "e_aurc", "interval_80_coverage")
 
 
@@ -78,6 +80,8 @@ class Command(BaseCommand):
                 for risk in (0.05, 0.1, 0.2)
             ]
             result["seconds"] = round(time.monotonic() - started, 1)
+            if remark := _remark(result):
+                result["remark"] = remark
             document["forecasters"][name] = result
             if not options["json"]:
                 self._print(name, result)
@@ -94,6 +98,18 @@ class Command(BaseCommand):
             value, low, high = result["metrics"].get(column, (float("nan"),) * 3)
             cells.append(f"{column} {value:.3f} [{low:.3f}, {high:.3f}]")
         self.stdout.write(f"{name}: " + ", ".join(cells) + f", {result['seconds']} s")
+        if "remark" in result:
+            self.stdout.write(f"{name}: {result['remark']}")
+
+
+def _remark(result: dict[str, Any]) -> str:
+    """What the numbers of few tasks do not say; nothing where tasks were resampled or none was forecast."""
+    if result.get("bootstrap_unit") != "kernel":
+        return ""
+    count = result["bootstrap_units"]
+    basis = f"{count} kernel{'s' * (count != 1)} of too few tasks to resample tasks"
+    little = ", and so few kernels say little" if count < _FEW else ""
+    return f"{basis}: the intervals hold for these tasks and say nothing of others{little}."
 
 
 def machine() -> dict[str, Any]:
