@@ -67,8 +67,10 @@ def _response(exception: Exception, context: dict[str, Any]) -> Response:
             code = _STATUS.get(exception.rule, status.HTTP_400_BAD_REQUEST)
             return Response(body, status=code, headers=headers)
         case exceptions.ValidationError():
-            field, message = _first(exception.detail)
-            return Response(error_body("invalid", message, field=field), status=exception.status_code)
+            complaints = _complaints(exception.detail)
+            message = " ".join(message for _, message in complaints)
+            body = error_body("invalid", message, field=complaints[0][0])
+            return Response(body, status=exception.status_code)
         case exceptions.APIException():
             return _api_response(exception)
         case ObjectDoesNotExist() | Http404():
@@ -97,6 +99,13 @@ def _api_response(exception: exceptions.APIException) -> Response:
         headers["Retry-After"] = str(int(wait) + 1)
     code, message = exception.get_codes(), str(exception.detail)
     return Response(error_body(str(code), message), status=exception.status_code, headers=headers)
+
+
+def _complaints(detail: Any) -> list[tuple[str | None, str]]:
+    """The first complaint of each field of the body, of which there is one at least."""
+    if isinstance(detail, dict) and detail:
+        return [_first({name: inner}) for name, inner in detail.items()]
+    return [_first(detail)]
 
 
 def _first(detail: Any, field: str | None = None) -> tuple[str | None, str]:

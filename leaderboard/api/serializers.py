@@ -8,9 +8,13 @@ from leaderboard.selectors.tasks import Record
 
 class ErrorBody(serializers.Serializer[object]):
     code = serializers.CharField(help_text="A stable word for programs, the rule that was broken.")
-    message = serializers.CharField(help_text="One sentence for people.")
+    message = serializers.CharField(
+        help_text="For people; where several fields are at fault, a sentence each."
+    )
     line = serializers.IntegerField(allow_null=True, help_text="Line of the source at fault, from 1.")
-    field = serializers.CharField(allow_null=True, help_text="Field of the request at fault.")
+    field = serializers.CharField(
+        allow_null=True, help_text="Field of the request at fault, the first of several."
+    )
 
 
 class Error(serializers.Serializer[object]):

@@ -148,6 +148,7 @@ class SourceOut(serializers.Serializer[object]):
 
 class CancelOut(serializers.Serializer[object]):
     cancelled = serializers.BooleanField(help_text="False when the evaluation had ended before.")
+    reason = serializers.CharField(required=False, help_text="Why there was nothing to cancel; only then.")
 
 
 class BestPlaceOut(serializers.Serializer[object]):

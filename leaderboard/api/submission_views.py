@@ -148,4 +148,5 @@ class SubmissionCancel(PersonalView):
         """Ask for the evaluation to stop."""
         submission = selectors.get_visible(submission_id, request.user)
         asked = services.cancel(user=user_of(request), submission=submission)
-        return reply(shapes.CancelOut({"cancelled": asked}))
+        why = {} if asked else {"reason": "The run had ended before."}
+        return reply(shapes.CancelOut({"cancelled": asked, **why}))

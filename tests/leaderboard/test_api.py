@@ -129,6 +129,21 @@ def test_errors_outside_any_view_are_typed_too(api: APIClient, as_owner: APIClie
         assert (response.status_code, response.json()["error"]["code"]) == (400, "invalid")
 
 
+def test_every_field_at_fault_is_named_at_once(as_owner: APIClient, task: Task) -> None:
+    body = {"task": "double", "mode": "x" * 17, "is_public": "maybe"}
+    error = as_owner.post("/api/v1/submissions/", body, format="json").json()["error"]
+    named = [word.removesuffix(":") for word in error["message"].split() if word.endswith(":")]
+    assert (named, error["field"]) == (["device", "mode", "source", "is_public"], "device")
+
+
+def test_a_cancel_that_comes_too_late_says_why_it_did_nothing(
+    as_owner: APIClient, owner: User, submit: Callable[..., Submission]
+) -> None:
+    address = f"/api/v1/submissions/{submit(owner).pk}/cancel/"
+    assert as_owner.post(address).json() == {"cancelled": True}
+    assert as_owner.post(address).json() == {"cancelled": False, "reason": "The run had ended before."}
+
+
 def test_a_fault_of_ours_is_json_without_its_details(
     task: Task, device: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:

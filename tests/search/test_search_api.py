@@ -74,7 +74,8 @@ def test_a_search_is_started_and_followed_by_number(
 def test_steering_a_search(start: Start, owner: User) -> None:
     address, api = f"/api/v1/searches/{start().pk}/", client(owner)
     assert api.post(f"{address}pause/").json() == {"changed": True}
-    assert api.post(f"{address}pause/").json() == {"changed": False}
+    again = api.post(f"{address}pause/").json()
+    assert again == {"changed": False, "reason": "The search was not running any more."}
     assert api.post(f"{address}resume/").json() == {"changed": True}
     more = {"measurements": 5, "device_seconds": 10, "wall_seconds": 60}
     assert api.post(f"{address}extend/", more, format="json").json() == {"changed": True}
@@ -83,6 +84,8 @@ def test_steering_a_search(start: Start, owner: User) -> None:
     assert (nothing.status_code, nothing.json()["error"]["code"]) == (400, "limits_wrong")
     assert api.post(f"{address}stop/", {"candidates": [3]}, format="json").json() == {"stopped": 0}
     assert api.post(f"{address}cancel/").json() == {"changed": True}
+    again = api.post(f"{address}cancel/").json()
+    assert again == {"changed": False, "reason": "The search had ended before."}
     over = api.post(f"{address}extend/", more, format="json")
     assert (over.status_code, over.json()["error"]["code"]) == (409, "run_over")
 

@@ -17,7 +17,7 @@ Start = Callable[..., SearchRun]
 
 #: Every change of a search but PATCH: (path, body, keys of the answer).
 CHANGES: list[tuple[str, dict[str, Any], set[str]]] = [
-    ("pause/", {}, {"changed"}),
+    ("pause/", {}, {"changed", "reason"}),  # it was paused before
     ("resume/", {}, {"changed"}),
     ("extend/", {"measurements": 1}, {"changed"}),
     ("stop/", {"candidates": [0]}, {"stopped"}),

@@ -155,6 +155,7 @@ class CandidateDetailOut(CandidateOut):
 
 class ChangedOut(serializers.Serializer[object]):
     changed = serializers.BooleanField(help_text="False when there was nothing to do.")
+    reason = serializers.CharField(required=False, help_text="Why there was nothing; only then.")
 
 
 class EnteredOut(serializers.Serializer[object]):

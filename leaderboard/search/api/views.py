@@ -181,7 +181,7 @@ class SearchPause(PersonalView):
     def post(self, request: Request, run_id: UUID) -> Response:
         """Take no new step; what is being measured is finished."""
         run = selectors.get_visible(run_id, request.user)
-        return _changed(services.pause(run=run, user=user_of(request)))
+        return _changed(services.pause(run=run, user=user_of(request)), "pause")
 
 
 class SearchResume(PersonalView):
@@ -193,7 +193,7 @@ class SearchResume(PersonalView):
     def post(self, request: Request, run_id: UUID) -> Response:
         """Go on with a paused search; refused when its task, template or device has changed."""
         run = selectors.get_visible(run_id, request.user)
-        return _changed(services.resume(run=run, user=user_of(request)))
+        return _changed(services.resume(run=run, user=user_of(request)), "resume")
 
 
 class SearchCancel(PersonalView):
@@ -203,7 +203,7 @@ class SearchCancel(PersonalView):
     def post(self, request: Request, run_id: UUID) -> Response:
         """End the search and stop what it measures."""
         run = selectors.get_visible(run_id, request.user)
-        return _changed(services.cancel(run=run, user=user_of(request)))
+        return _changed(services.cancel(run=run, user=user_of(request)), "cancel")
 
 
 class SearchExtend(PersonalView):
@@ -219,7 +219,7 @@ class SearchExtend(PersonalView):
         """
         run = selectors.get_visible(run_id, request.user)
         services.extend(run=run, user=user_of(request), more=_limits(parsed(shapes.MoreIn, request)))
-        return _changed(True)
+        return reply(shapes.ChangedOut({"changed": True}))
 
 
 class SearchEnter(PersonalView):
@@ -249,8 +249,9 @@ class SearchStop(PersonalView):
         return reply(shapes.StoppedOut({"stopped": stopped}))
 
 
-def _changed(changed: bool) -> Response:
-    return reply(shapes.ChangedOut({"changed": changed}))
+def _changed(changed: bool, act: str) -> Response:
+    why = {} if changed else {"reason": services.WHY_NOT[act]}
+    return reply(shapes.ChangedOut({"changed": changed, **why}))
 
 
 def _limits(values: dict[str, Any]) -> Limits:

@@ -44,17 +44,17 @@ def _steers(act: Act) -> Callable[Concatenate[HttpRequest, P], HttpResponse]:
 
 @_steers
 def pause(request: HttpRequest, run: SearchRun, user: User) -> str:
-    return "" if runs.pause(run=run, user=user) else "The search was not running any more."
+    return "" if runs.pause(run=run, user=user) else runs.WHY_NOT["pause"]
 
 
 @_steers
 def resume(request: HttpRequest, run: SearchRun, user: User) -> str:
-    return "" if runs.resume(run=run, user=user) else "The search was not paused any more."
+    return "" if runs.resume(run=run, user=user) else runs.WHY_NOT["resume"]
 
 
 @_steers
 def cancel(request: HttpRequest, run: SearchRun, user: User) -> str:
-    return "" if runs.cancel(run=run, user=user) else "The search had ended before."
+    return "" if runs.cancel(run=run, user=user) else runs.WHY_NOT["cancel"]
 
 
 @_steers

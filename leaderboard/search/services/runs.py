@@ -34,6 +34,12 @@ from runners.services import evaluations
 from surrogate.risk import Scope
 
 _GOING = (RunStatus.RUNNING, RunStatus.PAUSED)
+#: Why there was nothing to do where one of these changed nothing.
+WHY_NOT = {
+    "pause": "The search was not running any more.",
+    "resume": "The search was not paused any more.",
+    "cancel": "The search had ended before.",
+}
 
 
 def usual_multiple(generator: str) -> int:
