@@ -55,5 +55,6 @@ def test_the_allowance_used_is_told_in_percent_or_in_multiples() -> None:
         share: ordinary(allowance_used({"allowance_used": share})) for share in (0.0, 0.1234, 1.0, 37.2, 1e9)
     }
     assert list(told.values()) == ["0.0 %", "12.3 %", "100 %", "37.2 ×", "over 1e6 ×"]
-    assert allowance_used({"allowance_used": None}) == "beyond all bounds"
+    assert allowance_used({"allowance_used": None, "status": "failed"}) == "beyond all bounds"
+    assert allowance_used({"allowance_used": None, "status": "passed"}) == "–"
     assert allowance_used({}) == "–", "results from before it was told"
