@@ -64,7 +64,7 @@ class _Device:
         self.looked_at += 1
         return True
 
-    def event_seconds(self, short: int, long: int) -> float:
+    def event_seconds(self, short: int, long: int) -> float | None:
         return self._told
 
     def close(self) -> None: ...
@@ -274,6 +274,18 @@ def test_where_all_batches_wait_most_of_them_count(spec: TaskSpec) -> None:
     counted = sum(len(times) for times in timing["samples"].values())
     assert 3 <= timing["left_out"] <= counted / 2 + 3
     assert timing["seconds"] == pytest.approx(4e-3, rel=0.05)
+
+
+def test_where_batches_waited_for_a_core_a_standing_cost_is_charged_and_not_refused(spec: TaskSpec) -> None:
+    device = _Shared(1)
+    device.event_seconds = lambda short, long: None  # type: ignore[method-assign] # as on a CPU
+    # When the short batches came, others had the cores for longest.
+    device._batch = lambda calls: calls * 1e-3 if calls > 32 else 0.03
+
+    timing = _measure(device, spec)
+
+    assert timing["left_out"] > 0
+    assert timing["seconds"] > 4e-3, "what the others waited, and more for the short ones"
 
 
 @pytest.mark.parametrize(("slots", "short_of"), [(4, 2), (4, 1), (16, 11), (8000, 5999)])
