@@ -17,6 +17,8 @@ from runners.sandbox import births, landlock, privileges, seccomp
 def main() -> None:
     settings = json.loads(sys.argv[1])
     sys.argv = ["kernel"]
+    if os.getpgrp() != os.getpid():
+        os.setpgid(0, 0)  # a signal to its own group reaches bubblewrap no more
     os.closerange(3, settings["control"])
     os.closerange(settings["control"] + 1, 4096)
     privileges.no_new_privileges()

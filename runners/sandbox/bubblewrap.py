@@ -23,7 +23,9 @@ def command(
     readable in /proc/1/environ.
     """
     arguments = [bwrap, "--unshare-user", "--unshare-all", "--disable-userns"]
-    arguments += ["--new-session", "--die-with-parent", "--hostname", "sandbox"]
+    # No session of its own either: the launcher made one and gave it its place before other work, which a new
+    # one would lose. So it has no terminal that the inside could type into.
+    arguments += ["--die-with-parent", "--hostname", "sandbox"]
     # The writable places first: what is mounted read-only may itself lie under /tmp.
     arguments += ["--proc", "/proc", "--dev", "/dev"]
     # No terminals: one that hangs up makes the kernel continue a stopped process.

@@ -6,7 +6,6 @@ inputs or runs the reference it takes any core, at the priority it was started w
 beside it stays quick.
 """
 
-import contextlib
 import os
 from collections.abc import Sequence
 
@@ -26,15 +25,14 @@ class Cores:
         self._all = os.sched_getaffinity(0)
         # On a machine whose only cores are the child's, they are shared.
         self._ours = (self._all - set(theirs)) or self._all
-        self._priority = os.getpriority(os.PRIO_PROCESS, 0)
+        self._usual = os.getpriority(os.PRIO_PROCESS, 0), privileges.session_priority()
         # Half of them: a team of threads that waits for one without a core loses more than it gains.
         torch.set_num_threads(max(1, min(_MOST_THREADS, len(self._all) // 2)))
 
     def take_all(self) -> None:
         """The child is stopped."""
         os.sched_setaffinity(0, self._all)
-        with contextlib.suppress(PermissionError):
-            os.setpriority(os.PRIO_PROCESS, 0, self._priority)
+        privileges.set_priority(*self._usual)
 
     def leave(self) -> None:
         """The child is about to run."""
