@@ -38,12 +38,15 @@ def descendants(root: int) -> list[int]:
 
 def children(pid: int) -> Iterator[int]:
     """Pids of the processes that ``pid`` started, or none when it is gone."""
-    try:
-        for thread in os.listdir(f"/proc/{pid}/task"):
+    threads: list[str] = []
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+        threads = os.listdir(f"/proc/{pid}/task")
+    for thread in threads:
+        # One that ended meanwhile hides none of the others' children: its own went to another thread.
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
             with open(f"/proc/{pid}/task/{thread}/children") as lines:
-                yield from map(int, lines.read().split())
-    except (FileNotFoundError, ProcessLookupError):
-        return
+                below = lines.read().split()
+            yield from map(int, below)
 
 
 def freeze(root: int, *, timeout: float = 5.0) -> list[int]:
