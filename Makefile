@@ -16,7 +16,7 @@ run: $(STAMP) $(VENV)/.installed-llm  ## Start the whole site on this machine; C
 
 test: $(STAMP) $(VENV)/.installed-dev  ## Run the test suite
 	@$(BIN)/python -m kernelhub.frontend
-	@$(BIN)/python -m pytest -m 'not corpus' --numprocesses 3
+	@$(BIN)/python -m pytest -m 'not corpus' --numprocesses 4
 
 corpus: $(STAMP) $(VENV)/.installed-dev  ## Run the known cheats, attacks and submissions that `make test` leaves out
 	@$(BIN)/python -m pytest -m corpus --numprocesses 2

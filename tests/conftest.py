@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from runners.contract.job import DeviceTarget
-from runners.devices import detect
 from runners.sandbox.probe import PROVED, Probe, probe
 from runners.supervisor.pool import WarmPool
+from tests.devices import own_cpu
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -45,7 +45,7 @@ def engine_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def supervisors(engine_data: Path, proved: Probe) -> Iterator[WarmPool]:
     """A supervisor of its own for each job on the CPU, without loading torch each time."""
-    cpu = detect()[0]
+    cpu = own_cpu()
     target = DeviceTarget(cpu.kind, 0, cpu.cores, cpu.facts)
     with WarmPool(target, str(engine_data), ahead=False) as pool:
         pool.refill()

@@ -14,7 +14,7 @@ import pytest
 from leaderboard.corpus.cases import Attempt, Expectation, read_corpus
 from leaderboard.corpus.judging import run_attempt
 from runners.contract.vocabulary import DeviceKind, Verdict
-from runners.devices import detect
+from tests.devices import own_cpu
 from runners.sandbox import process_tree
 from runners.sandbox.privileges import NOBODY
 from runners.supervisor.pool import WarmPool
@@ -120,7 +120,7 @@ def test_attack_gets_its_verdict_and_leaves_nothing(
     surroundings: dict[str, str],
     unchanged_host: None,
 ) -> None:
-    device = detect()[0]
+    device = own_cpu()
     for attempt in CASES[case]:
         wanted = replace(
             attempt.expectation,

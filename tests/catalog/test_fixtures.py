@@ -8,9 +8,9 @@ from leaderboard.catalog.loader import CatalogTask, Fixture, load_all
 from runners.contract.job import DeviceTarget, Job
 from runners.contract.result import ResultDocument
 from runners.contract.vocabulary import DeviceKind, Language, Mode, Stage, Verdict
-from runners.devices import detect
 from runners.supervisor.client import run_job
 from runners.supervisor.pool import WarmPool
+from tests.devices import own_cpu
 
 pytestmark = pytest.mark.sandbox
 
@@ -36,7 +36,7 @@ def _on_cpu(kind: str) -> list[object]:
 
 @pytest.fixture(scope="module")
 def target() -> DeviceTarget:
-    cpu = detect()[0]
+    cpu = own_cpu()
     return DeviceTarget(cpu.kind, 0, cpu.cores, cpu.facts)
 
 

@@ -9,7 +9,7 @@ from leaderboard.corpus.cases import Attempt, Corpus, read_corpus
 from leaderboard.corpus.judging import run_attempt
 from leaderboard.corpus.suite import accused, controls_of
 from runners.contract.vocabulary import DeviceKind, Language, Mode
-from runners.devices import detect
+from tests.devices import own_cpu
 from runners.supervisor.pool import WarmPool
 
 ROOT = Path(__file__).parent
@@ -51,13 +51,13 @@ def parameters(attempts: Sequence[Attempt], core: Callable[[Attempt], bool]) -> 
 @pytest.mark.sandbox
 @pytest.mark.parametrize("attempt", parameters(CHEATS, is_core))
 def test_cheat_is_caught(attempt: Attempt, supervisors: WarmPool, engine_data: Path) -> None:
-    assert run_attempt(CORPUS, attempt, detect()[0], engine_data, pool=supervisors).faults == ()
+    assert run_attempt(CORPUS, attempt, own_cpu(), engine_data, pool=supervisors).faults == ()
 
 
 @pytest.mark.sandbox
 @pytest.mark.parametrize("attempt", parameters(CONTROLS, neighbours_core))
 def test_honest_neighbour_passes(attempt: Attempt, supervisors: WarmPool, engine_data: Path) -> None:
-    outcome = run_attempt(CORPUS, attempt, detect()[0], engine_data, pool=supervisors)
+    outcome = run_attempt(CORPUS, attempt, own_cpu(), engine_data, pool=supervisors)
     assert outcome.faults == ()
     assert not accused(outcome)
 

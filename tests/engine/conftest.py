@@ -13,11 +13,11 @@ from runners.contract.parse import parse_task
 from runners.contract.result import ResultDocument
 from runners.contract.spec import TaskSpec
 from runners.contract.vocabulary import DeviceKind, Language, Mode
-from runners.devices import detect
 from runners.sandbox.bounds import MIB, Bounds
 from runners.sandbox.probe import Probe
 from runners.supervisor.evaluation import Evaluation
 from runners.supervisor.stop import Stop
+from tests.devices import own_cpu
 
 LIMITS = ModeLimits(deadline=120, compile=60, call=4, case_timing=1.5, warm_up=0.05)
 BOUNDS = Bounds(memory=1024 * MIB, processes=24, threads=100)
@@ -54,7 +54,7 @@ def spec() -> TaskSpec:
 
 @pytest.fixture(scope="session")
 def target() -> DeviceTarget:
-    cpu = detect()[0]
+    cpu = own_cpu()
     return DeviceTarget(cpu.kind, 0, cpu.cores, {"llc_bytes": 2**20})
 
 
@@ -104,4 +104,4 @@ def make_spec(reference: str = REFERENCE, condition: str = "", **changes: Any) -
 
 
 def cpu_target(**facts: Any) -> DeviceTarget:
-    return DeviceTarget(DeviceKind.CPU, 0, detect()[0].cores, facts)
+    return DeviceTarget(DeviceKind.CPU, 0, own_cpu().cores, facts)

@@ -12,18 +12,18 @@ from runners.contract.job import DeviceTarget, Job
 from runners.contract.limits import LIMITS, MAX_ATTEMPTS, limits_of
 from runners.contract.spec import TaskSpec
 from runners.contract.vocabulary import DeviceKind, Language, Mode
-from runners.devices import detect
 from runners.execution import RunnerContext
 from runners.models import Device, Evaluation, Lane, Runner
 from runners.services import evaluations, kernels
 from runners.supervisor.client import SupervisorKilled
+from tests.devices import own_cpu
 
 pytestmark = pytest.mark.django_db
 
 
 def run_one(runner: Runner) -> Evaluation:
     """Claims and runs the one evaluation that waits."""
-    target = DeviceTarget(DeviceKind.CPU, 0, detect()[0].cores)
+    target = DeviceTarget(DeviceKind.CPU, 0, own_cpu().cores)
     assert execution.run_next("cpu-test", RunnerContext(runner, target))
     return Evaluation.objects.get()
 
