@@ -94,7 +94,7 @@ def allowance_used(test: Mapping[str, Any]) -> str:
     if "allowance_used" not in test:
         return NONE
     used = number(test["allowance_used"])
-    if used is None:  # of a case that passed: the budget decided alone, and a share of the tolerance is none
+    if used is None:  # of one that passed: an older result, whose budget decided alone
         return NONE if test.get("status") == "passed" else "beyond all bounds"
     return times(used)
 

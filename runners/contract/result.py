@@ -29,7 +29,7 @@ class OutputError(TypedDict):
     want: str
     atol: float
     rtol: float
-    #: Largest |error| ÷ (atol + rtol · |want|); None where it is not finite or the tolerance was not asked
+    #: Largest |error| ÷ (atol + rtol · |want|); None where it is not finite, missing where it was not asked
     tolerance_used: NotRequired[float | None]
     budget_used: NotRequired[float | None]  # the same of the error budget, where the task has one (budget.py)
     beyond: NotRequired[str]  # "tolerance", "budget" or "both": what elements failed by, where there are two

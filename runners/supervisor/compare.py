@@ -56,8 +56,9 @@ def compare(
         "want": repr(float(flat_want[index])),
         "atol": tolerance.atol,
         "rtol": tolerance.rtol,
-        "tolerance_used": None if bound and bound.alone else _finite(found.tolerance_used),
     }
+    if not (bound and bound.alone):
+        error["tolerance_used"] = _finite(found.tolerance_used)
     if bound:
         error["budget_used"] = _finite(found.budget_used)
         if found.mismatches:
