@@ -22,7 +22,7 @@ from leaderboard.templatetags.formats import (
     spelled,
 )
 from leaderboard.views.run import VERDICT_LABELS
-from runners.contract.vocabulary import Verdict, Work
+from runners.contract.vocabulary import WORK_LABELS, Verdict
 
 #: No task allows half of a value: where so much differs and passed, the value was next to nothing.
 _BEYOND_ANY_RTOL = 0.5
@@ -32,7 +32,6 @@ register = template.Library()
 #: A place in a compiler's message; the submission's file is called kernel, whatever the language.
 _PLACE = re.compile(r"\b(kernel\.(?:cpp|cu|py)[:(]([1-9]\d{0,6})\b)")
 _OCCUPANCY = re.compile(r"occupancy_(\d+)")
-_WORK: dict[str, str] = {Work.OWN: "own kernels", Work.LIBRARY: "library calls"}
 _MANY = 1e6  # times a limit; how many more says nothing
 _LABELS = {
     "registers": "Registers",
@@ -116,7 +115,7 @@ def cases_of(text: str, version: TaskVersion) -> str:
 @register.filter
 def first_where(work: str) -> str:
     """Where an entry that is audited would be first: audits guard the whole board and each view of it."""
-    among = _WORK.get(work)
+    among = WORK_LABELS.get(work)
     return "first among all kernels" + (f", or among {among} alone" if among else "")
 
 

@@ -18,11 +18,11 @@ from leaderboard.selectors.specs import spec_of
 from leaderboard.views.parts import opened_by_a_person
 from runners.contract.entry_point import declaration
 from runners.contract.spec import TaskSpec
-from runners.contract.vocabulary import LANGUAGE_LABELS, CaseRole, DeviceKind, Work
+from runners.contract.vocabulary import LANGUAGE_LABELS, WORK_LABELS, CaseRole, DeviceKind, Work
 from runners.models import Device
 
 #: Views of a board: value of ``?kernels=``, label.
-FILTERS = [("", "All"), (Work.OWN, "Own kernels"), (Work.LIBRARY, "Library calls")]
+FILTERS = [("", "All"), *((work, label.capitalize()) for work, label in WORK_LABELS.items())]
 
 
 #: What a word behind an input's name in a case means: how it is filled, or how it lies in memory.

@@ -82,6 +82,10 @@ class Work(StrEnum):
     LIBRARY = "library"
 
 
+#: The same as people read it, within a sentence.
+WORK_LABELS: dict[str, str] = {Work.OWN: "own kernels", Work.LIBRARY: "library calls"}
+
+
 class Verdict(StrEnum):
     PASSED = "passed"
     WRONG = "wrong"  # an output differs from the reference by more than the tolerance
