@@ -189,7 +189,10 @@ class CudaCase:
     def _bring(self) -> None:
         """Copies the inputs of every slot in use, then empties the cache: slots are equally cold."""
         size = self.slots * self._inputs.layout.stride
-        self._inputs.bytes[:size].copy_(self._own[:size])
+        own, shared = (place[:size].view(torch.int64) for place in (self._own, self._inputs.bytes))
+        # By a kernel, which takes turns with others on the device: a copy would leave the arithmetic units to
+        # a submission that has begun on the inputs that are there already.
+        torch.bitwise_or(own, 0, out=shared)
         self._clock.flush_cache()
 
     def check(self, slot: int) -> list[OutputError]:
