@@ -9,7 +9,7 @@ import pytest
 from runners.contract.job import Job
 from runners.contract.vocabulary import DeviceKind, Language, Mode, Verdict
 from runners.devices import DetectedDevice
-from tests.gpu import agreement, faults, jobs, repeats, run, search
+from tests.gpu import agreement, faults, jobs, repeats, run, search, search_pairs
 from tests.gpu.provenance import provenance
 from tests.gpu.repeats import halves
 from tests.gpu.tasks import steps, steps_source
@@ -137,6 +137,30 @@ def test_a_report_of_searches_names_where_they_ran(tmp_path: Path) -> None:
     (line,) = report["summary"]
     assert line.startswith("t cuda 80 s none: × starter by seed 0: 2.00, 1: 2.00; best µs ")
     assert "not all ended" not in line
+
+
+def _searched(policy: str, allowed: float, times: list[float | None], seed: int = 0) -> dict[str, Any]:
+    rows = [{"seconds": seconds, "device_seconds": 10.0} for seconds in times]
+    names = {"task": "t", "language": "cuda", "seed": seed, "policy": policy}
+    return {**names, "device_seconds_allowed": allowed, "measurements": rows}
+
+
+def test_searches_are_compared_at_the_device_seconds_that_both_had() -> None:
+    longer = _searched("surrogate", 60.0, [9e-6, None, 4e-6, 1e-6, 1e-6, 1e-6])
+    shorter = _searched("none", 25.0, [9e-6, 8e-6, 6e-6])
+    alone = _searched("none", 25.0, [9e-6], seed=1)
+    (pair,) = search_pairs.pairs([shorter, alone, longer])
+    assert pair["surrogate"] == {"best_seconds": 4e-6, "measured": 3, "device_seconds": 30.0}
+    assert pair["none"] == {"best_seconds": 6e-6, "measured": 3, "device_seconds": 30.0}
+    assert (pair["device_seconds_allowed"], pair["times_faster"]) == (25.0, pytest.approx(1.5))
+    line, in_all = search_pairs.said([pair])
+    assert line == "t cuda 0 in 25 s: 4.0 µs with the surrogate (3 measured), 6.0 without (3): × 1.500"
+    assert in_all == "ahead with the surrogate in 1 of 1, geometric mean × 1.500"
+
+
+def test_a_search_in_which_nothing_passed_is_said_to_be_one() -> None:
+    both = [_searched("surrogate", 30.0, [None]), _searched("none", 30.0, [9e-6])]
+    assert list(search_pairs.said(search_pairs.pairs(both))) == ["t cuda 0: a search in which nothing passed"]
 
 
 def test_a_phases_own_words_on_its_machine_leave_out_neither_card_nor_driver(

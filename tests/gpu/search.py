@@ -5,7 +5,7 @@ Each seed's two searches run one after the other on one GPU, in supervisors star
 adds two seconds for each, which no budget holds. ``SEARCHES`` names them, as ``softmax:cuda:0`` by task,
 template and seed, all by default; ``softmax:cuda:0:none`` is one of the two. Each is a line of
 ``gpu_search.jsonl`` once it ends, and until then a file of its own with what it has found so far;
-``python -m tests.gpu.search FILE …`` makes one report of such files.
+``python -m tests.gpu.search FILE …`` makes one report of such files (search_pairs.py compares).
 """
 
 import json
@@ -28,7 +28,7 @@ from runners.contract.vocabulary import Language, Mode, Verdict
 from runners.supervisor.client import run_job
 from runners.supervisor.pool import WarmPool
 from surrogate.contract.request import KernelText
-from tests.gpu import jobs, machine
+from tests.gpu import jobs, machine, search_pairs
 from tests.gpu.provenance import provenance
 
 TEMPLATES = (("softmax", "cuda"), ("matmul", "cuda"), ("softmax", "python-cuda"))
@@ -57,13 +57,15 @@ def merged(paths: Sequence[Path]) -> dict[str, Any]:
     """One report of the searches in files of lines."""
     found = [json.loads(line) for path in paths for line in path.read_text().splitlines()]
     found.sort(key=lambda report: (*_group(report), report["seed"], report["policy"]))
+    paired = search_pairs.pairs(found)
     return {
         # Of all searches together, which may have run on several machines and days.
         "commit": _only([report.get("commit") for report in found]),
         "date": _only([report.get("date") for report in found]),
         "machine": _only([report.get("machine") for report in found]) or {},
         "ok": all(report["speed_up"] and report["speed_up"] > 1 for report in found),
-        "summary": list(_summary(found)),
+        "summary": [*_summary(found), *search_pairs.said(paired)],
+        "pairs": paired,
         "searches": found,
     }
 

@@ -7,7 +7,7 @@ import pytest
 from leaderboard.catalog.loader import CATALOG, load
 from leaderboard.search.generators.template import load_templates
 from leaderboard.search.local import LocalSearch, SearchStopped
-from leaderboard.search.plan import Plan
+from leaderboard.search.plan import Plan, Policy
 from runners.contract.result import ResultDocument
 from runners.contract.vocabulary import Verdict
 from surrogate.contract.request import KernelText
@@ -53,6 +53,18 @@ def test_no_evaluation_begins_once_the_device_seconds_are_used() -> None:
     search.run(100, device_seconds=11.0)
     assert len(search.rows) == 6
     assert search.stop_reason == "The device seconds are used up."
+
+
+@pytest.mark.parametrize("policy", [Policy.SURROGATE, Policy.NONE])
+def test_a_shorter_search_is_the_beginning_of_a_longer_one(policy: Policy) -> None:
+    """What tests/gpu/search_pairs.py rests on."""
+    rows = {}
+    for seconds in (21.0, 61.0):
+        search = LocalSearch(TASK, TEMPLATE, Plan(policy, seed=2, multiple=16), measure)
+        search.run(100, device_seconds=seconds)
+        rows[seconds] = search.rows
+    assert (len(rows[21.0]), len(rows[61.0])) == (11, 31)
+    assert rows[61.0][:11] == rows[21.0]
 
 
 def test_an_engine_that_fails_again_and_again_ends_the_search() -> None:
