@@ -7,6 +7,7 @@ from django.db import models
 from django.db.models import F, Q
 
 from leaderboard.models import Submission, TaskVersion
+from leaderboard.search.generators.base import Operator
 from leaderboard.search.telling import is_told
 from runners.models import Device, Evaluation, Kernel
 from surrogate.policy import Action
@@ -151,6 +152,11 @@ class SearchCandidate(models.Model):
         """The forecast where it is one of a time, see ``is_told``."""
         told = is_told(self.forecast_seconds, self.forecast_spread, self.p_better)
         return self.forecast_seconds if told else None
+
+    @property
+    def is_starter(self) -> bool:
+        """Whether it is the task's starter, which a search begins with: a template's start has parameters."""
+        return self.operator == Operator.START and not self.parameters
 
     @property
     def lacks_forecast(self) -> bool:

@@ -64,9 +64,9 @@ export class SearchData {
   /** The band of random draws along an axis, or nothing where draws have no place on it. */
   bandAlong(axis) {
     const last = this.steps.at(-1);
-    if (!this.band || !last || !["measurements", "device_seconds"].includes(axis)) return undefined;
+    if (!this.band || !last || !["measurements", "device_seconds", "elapsed"].includes(axis)) return undefined;
     const first = this.starter ? 1 : 0; // random draws, too, come after the starter
-    const each = axis === "measurements" ? 1 : last.device_seconds / last.measurements;
+    const each = axis === "measurements" ? 1 : last[axis] / last.measurements;
     const column = (name) => this.band[name].map((seconds, place) => ({
       x: (place + 1 + first) * each, y: this.starter ? Math.min(seconds, this.starter) : seconds,
     }));
@@ -75,12 +75,15 @@ export class SearchData {
 
   bandNote(axis) {
     if (!this.band) return "";
+    if (axis === "dollars") return "Random draws cost no model’s money: they have no place along this axis.";
     if (!this.bandAlong(axis)) return "";
     const { sample } = this.band;
     const what = `Grey: what random draws find, expected and in 80 of 100 series, from ${sample} kernels drawn at random and measured.`;
     const fair = this.band.is_sieved
       ? " The surrogate let these through, so they are likely faster than random ones."
       : " Nothing chose among them.";
-    return what + fair + (axis === "device_seconds" ? " A draw counts as this search’s mean device time." : "");
+    const counts = { device_seconds: " A draw counts as this search’s mean device time.",
+      elapsed: " A draw counts as this search’s mean time between measurements." };
+    return what + fair + (counts[axis] ?? "");
   }
 }

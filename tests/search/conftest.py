@@ -53,14 +53,22 @@ def start(owner: User, version: TaskVersion, device: Device, settings: Any) -> C
     settings.DEVICE_SECONDS_PER_DAY = 10_000
     settings.SITE_DEVICE_SECONDS_PER_DAY = 100_000
 
-    def make(*, plan: Plan = PLAN, enters_best: bool = False, **limits: Any) -> SearchRun:
+    def make(
+        *,
+        plan: Plan = PLAN,
+        enters_best: bool = False,
+        user: User = owner,
+        is_public: bool = False,
+        **limits: Any,
+    ) -> SearchRun:
         wanted = Limits(**{"measurements": 10, "device_seconds": 5000.0, **limits})
         return runs.start(
-            user=owner,
+            user=user,
             task_slug="softmax",
             device_slug=device.slug,
             plan=plan,
             limits=wanted,
+            is_public=is_public,
             enters_best=enters_best,
         )
 

@@ -19,9 +19,10 @@ from leaderboard.search.services.limits import Limits
 from leaderboard.search.services.stepping import Stepper
 from leaderboard.selectors import boards
 from leaderboard.services.errors import Refusal
+from runners.contract.vocabulary import Verdict
 from runners.models import Device, Lane, Runner
 from runners.services import evaluations
-from tests.search.conftest import finish, made_up_seconds, measure_all
+from tests.search.conftest import claimed, finish, made_up_seconds, measure_all
 
 Start = Callable[..., SearchRun]
 
@@ -83,6 +84,23 @@ def test_what_ended_long_ago_is_entered_only_when_its_owner_asks(ended: SearchRu
     overview = overview_of(SearchRun.objects.get(pk=ended.pk), is_owner=True)
     assert (overview.can_enter, overview.is_over) == (True, True), "the page offers it, and waits for nothing"
     assert entering.enter(run=SearchRun.objects.get(pk=ended.pk), user=owner)
+
+
+def test_a_run_whose_starter_has_no_time_may_enter_its_best_all_the_same(
+    start: Start, owner: User, runner: Runner, device: Device
+) -> None:
+    """As when that failed through the site's own fault: nothing is measured in its place."""
+    run = start(measurements=4)
+    stepper = Stepper(run)
+    stepper.step()
+    (opening,) = claimed(runner, device)
+    finish(opening, verdict=Verdict.INTERNAL_ERROR)
+    while stepper.step():
+        measure_all(runner, device)
+    run.refresh_from_db()
+    assert (run.starter_seconds, run.measurements_spent) == (None, 4)
+    assert overview_of(run, is_owner=True).can_enter
+    assert entering.enter(run=run, user=owner)
 
 
 def test_a_refusal_is_no_entry_and_the_owner_may_ask_again(

@@ -1,6 +1,7 @@
 """Kernels that take far longer than what was set aside for them must not use up more than there is."""
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
@@ -10,6 +11,7 @@ from leaderboard.search.models import RunStatus, SearchCandidate, SearchRun, Sto
 from leaderboard.search.services import runs
 from leaderboard.search.services.limits import Limits
 from leaderboard.search.services.stepping import Stepper
+from leaderboard.services import site_mode
 from runners.contract.vocabulary import Verdict
 from runners.models import Device, Evaluation, EvaluationStatus, Runner
 from runners.services import evaluations
@@ -34,6 +36,35 @@ def hang(runner: Runner, device: Device, seconds: float) -> None:
     evaluation = evaluations.claim_next(queue=device.slug, runner=runner)
     assert evaluation is not None
     finish(evaluation, verdict=Verdict.TIMEOUT, device_seconds=seconds)
+
+
+@pytest.mark.parametrize("where", ["paused", "read-only", "no worker"])
+def test_also_a_run_that_takes_no_step_stops_what_is_queued(
+    measuring: SearchRun,
+    owner: User,
+    runner: Runner,
+    device: Device,
+    where: str,
+    django_capture_on_commit_callbacks: Callable[..., Any],
+) -> None:
+    if where == "paused":
+        runs.pause(run=measuring, user=owner)
+    if where == "read-only":
+        site_mode.set_read_only(reason="Moving house.")
+    with django_capture_on_commit_callbacks(execute=True):
+        hang(runner, device, 100.0)
+    assert Evaluation.objects.filter(status=EvaluationStatus.QUEUED).count() == 2
+    with django_capture_on_commit_callbacks(execute=True):
+        hang(runner, device, 240.0)
+    assert evaluations.claim_next(queue=device.slug, runner=runner) is None
+    measuring.refresh_from_db()
+    assert measuring.status == (RunStatus.PAUSED if where == "paused" else RunStatus.RUNNING)
+    assert measuring.device_seconds_spent == pytest.approx(12.5 + 100 + 240)
+    assert (measuring.measurements_reserved, measuring.device_seconds_reserved) == (0, 0)
+    if where == "no worker":
+        assert Stepper(measuring).step()
+        measuring.refresh_from_db()
+        assert measuring.stop_reason == StopReason.DEVICE_SECONDS
 
 
 def test_once_the_device_seconds_are_gone_what_is_queued_is_not_begun(

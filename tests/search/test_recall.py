@@ -5,6 +5,7 @@ from collections.abc import Callable
 from random import Random
 
 import pytest
+from django.contrib.auth.models import User
 
 from leaderboard.search.gaussian_outlook import GaussianOutlook
 from leaderboard.search.generators.base import Ask, Operator
@@ -14,6 +15,7 @@ from leaderboard.search.models import SearchRun
 from leaderboard.search.outlook import Seen
 from leaderboard.search.plan import Plan, Policy
 from leaderboard.search.recall import recall_order
+from leaderboard.search.selectors.states import histories
 from leaderboard.search.services.stepping import Stepper
 from runners.models import Device, Runner
 from surrogate.contract.request import KernelText
@@ -63,6 +65,23 @@ def test_a_later_run_is_proposed_the_best_of_an_earlier_one(
         assert not recalled.exists(), "the best of n is to know nothing"
     else:
         assert best.digest in recalled.filter(generation=1).values_list("digest", flat=True)
+
+
+@pytest.mark.parametrize("is_public", [True, False])
+def test_the_best_of_somebody_elses_run_is_proposed_only_if_that_is_public(
+    start: Callable[..., SearchRun], outsider: User, runner: Runner, device: Device, is_public: bool
+) -> None:
+    stepper = Stepper(first := start(measurements=10, is_public=is_public))
+    while stepper.step():
+        measure_all(runner, device)
+    later = start(measurements=7, user=outsider)
+    # A forecast goes by the same: of settings that were measured it would tell the time.
+    assert [len(known) for known in histories(later)] == ([9] if is_public else [])
+    stepper = Stepper(later)
+    while stepper.step():
+        measure_all(runner, device)
+    assert later.candidates.filter(operator="recall").exists() == is_public
+    assert first.candidates.filter(operator="recall").count() == 0
 
 
 def test_with_the_starter_alone_a_forecast_lies_about_its_time_with_much_doubt() -> None:

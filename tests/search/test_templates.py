@@ -93,10 +93,11 @@ def test_a_digest_changes_with_anything_that_changes_a_search(tmp_path: Path) ->
         _write(tmp_path / "text", DECLARATION, "{{tile}}  {{unroll}}").digest,
         _write(tmp_path / "values", DECLARATION.replace("[1, 4]", "[1, 2]"), "{{tile}} {{unroll}}").digest,
         _write(tmp_path / "start", DECLARATION.replace("[1, 4]", "[4, 1]"), "{{tile}} {{unroll}}").digest,
+        _write(tmp_path / "kinds", f'kinds = ["tile"]\n{DECLARATION}', "{{tile}} {{unroll}}").digest,
         _write(tmp_path / "rule", DECLARATION.replace("<= 16", "<= 17"), "{{tile}} {{unroll}}").digest,
     }
     assert one not in others
-    assert len(others) == 4
+    assert len(others) == 5
 
 
 @pytest.mark.parametrize(

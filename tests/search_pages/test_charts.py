@@ -67,3 +67,23 @@ def test_equal_times_are_not_stretched_to_the_whole_height() -> None:
     flat, apart = scales_of(0.06204, 0.0620412)["y"], scales_of(0.06204, 0.0310)["y"]
     assert flat["suggestedMin"] < 0.06 < 0.065 < flat["suggestedMax"]
     assert "suggestedMin" not in apart
+
+
+def test_the_band_of_random_draws_stands_along_each_axis_on_which_they_have_a_place() -> None:
+    if (node := _find("node")) is None:
+        pytest.skip("no Node")
+    script = (
+        f"import * as module from {json.dumps((SOURCES / 'search-data.js').as_uri())};"
+        "const data = Object.create(module.SearchData.prototype);"
+        "data.band = { low: [1], high: [3], expected: [2], sample: 8, is_sieved: false };"
+        "data.steps = [{ measurements: 4, device_seconds: 40, elapsed: 80, dollars: 0 }];"
+        "const found = {};"
+        "for (const axis of ['measurements', 'device_seconds', 'elapsed', 'dollars'])"
+        "  found[axis] = [data.bandAlong(axis)?.expected[0].x ?? null, data.bandNote(axis)];"
+        "console.log(JSON.stringify(found));"
+    )
+    command = [node, "--input-type=module", "--eval", script]
+    found = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    assert [place for place, _ in found.values()] == [1, 10, 20, None]
+    assert "mean time between measurements" in found["elapsed"][1]
+    assert "no place along this axis" in found["dollars"][1]

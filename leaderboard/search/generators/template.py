@@ -47,8 +47,9 @@ class Template:
 
     @property
     def digest(self) -> str:
-        """Changes with anything that changes a search: parameters, text, where it starts."""
-        content = repr((self.key, self.text, sorted(self.grid.parameters.items()), self.start, self.rules))
+        """Changes with anything that changes a search: parameters, text, its start, what it keeps apart."""
+        parameters = sorted(self.grid.parameters.items())
+        content = repr((self.key, self.text, parameters, self.start, self.rules, self.kinds))
         return hashlib.sha256(content.encode()).hexdigest()
 
     @property

@@ -88,11 +88,7 @@ def overview_of(run: SearchRun, *, is_owner: bool) -> Overview:
     ending = last_ending(run)
     noted = ending is not None and ending.kind == SearchEvent.Kind.ENTERED
     finished = run.status == RunStatus.FINISHED
-    beats = (
-        best is not None
-        and bool(run.starter_seconds)
-        and (run.best_seconds or 0) < (run.starter_seconds or 0)
-    )
+    beats = best is not None and not best.is_starter
     is_due = (
         run.finished_at is not None
         and run.finished_at > timezone.now() - DUE_FOR
@@ -139,8 +135,8 @@ def meters_of(run: SearchRun) -> list[Meter]:
             "Device time",
             "seconds",
             run.device_seconds_spent,
-            # Floating sums drift by rounding: nothing is held when nothing is measured.
-            run.device_seconds_reserved if run.measurements_reserved else 0.0,
+            # Floating sums drift by rounding: less than a second is nothing, for anything that runs.
+            run.device_seconds_reserved if run.device_seconds_reserved >= 1 else 0.0,
             run.device_seconds_limit,
         ),
         Meter("Time", "seconds", min(wall_seconds(run), run.wall_seconds_limit), 0.0, run.wall_seconds_limit),

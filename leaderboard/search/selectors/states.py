@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+from django.db.models import Q
+
 from leaderboard.search.documents import apply_event, plan_from
 from leaderboard.search.grid import Settings, settings_of
 from leaderboard.search.models import SearchCandidate, SearchEvent, SearchRun
@@ -47,9 +49,13 @@ class FoldedRun:
 
 
 def histories(run: SearchRun) -> list[dict[Settings, float | None]]:
-    """What other runs measured of the same templates on each device, this one's own device included."""
+    """What other runs measured of the same templates on each device, this one's own device included: public
+    runs and those of the same user. The best of them are proposed again, and a forecast of settings that were
+    measured is their time, so that private ones would be told to others.
+    """
     rows = (
         SearchCandidate.objects.filter(
+            Q(run__is_public=True) | Q(run__user_id=run.user_id),
             run__version_id=run.version_id,
             run__language=run.language,
             run__template_digest=run.template_digest,

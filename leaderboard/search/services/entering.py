@@ -8,7 +8,6 @@ from django.db.models import OuterRef, Subquery
 from django.utils import timezone
 
 from leaderboard.models import Submission
-from leaderboard.search.generators.base import Operator
 from leaderboard.search.models import RunStatus, SearchCandidate, SearchEvent, SearchRun, StopReason
 from leaderboard.search.selectors.runs import DUE_FOR, ENDINGS, has_entered, last_ending
 from leaderboard.search.services.log import add_event, lock
@@ -47,7 +46,7 @@ def enter_best(*, run: SearchRun) -> Submission | None:
     best = best_of(run)
     if best is None:
         return None
-    if _is_starter(best):
+    if best.is_starter:
         why = "Nothing faster than the starter was found."
     elif has_entered(run, best):
         why = "Nothing faster than the entered kernel was found."
@@ -77,7 +76,7 @@ def enter(*, run: SearchRun, user: User) -> Submission:
         raise Refusal("entered_before", "The search's best kernel was entered before.")
     if run.version.spec_id != run.spec_digest or not run.version.is_current:
         raise Refusal("run_changed", "The task has a new version, on which the kernel was not measured.")
-    if best is None or _is_starter(best):
+    if best is None or best.is_starter:
         raise Refusal("nothing_found", "The search found nothing faster than the starter.")
     return _submit(run, best, once=False)
 
@@ -86,10 +85,6 @@ def best_of(run: SearchRun) -> SearchCandidate | None:
     """The fastest measured candidate with its kernel; of equal times the one that came first."""
     measured = run.candidates.filter(status=Status.MEASURED).select_related("kernel")
     return measured.order_by("seconds", "number").first()
-
-
-def _is_starter(candidate: SearchCandidate) -> bool:
-    return candidate.operator == Operator.START and not candidate.parameters
 
 
 def _submit(run: SearchRun, best: SearchCandidate, *, once: bool) -> Submission:

@@ -1,13 +1,13 @@
 """Taking in what an evaluation of a candidate came to, in the transaction that stores its result."""
 
 import math
+from functools import partial
 from typing import Any
 
 from django.db import transaction
 from django.db.models import F
 from django.db.models.functions import Greatest
 
-from leaderboard.search.generators.base import Operator
 from leaderboard.search.llm.records import note_outcome
 from leaderboard.search.models import RunStatus, SearchCandidate, SearchEvent, SearchRun
 from leaderboard.search.services import runs
@@ -56,6 +56,7 @@ def record(*, evaluation: Evaluation) -> None:
     candidate.seconds, candidate.seq = seconds, event.seq
     candidate.save(update_fields=["status", "seconds", "seq"])
     _settle(run, candidate, evaluation, seconds, ours)
+    transaction.on_commit(partial(runs.stop_if_overspent, run_id=run.pk), robust=True)
     if not ours:
         note_outcome(run=run, digest=candidate.digest, verdict=evaluation.verdict, log2_seconds=log2_seconds)
     if evaluation.verdict == Verdict.INTERNAL_ERROR:
@@ -69,8 +70,7 @@ def _settle(
     best = run.best_seconds
     if seconds is not None:
         best = seconds if best is None else min(best, seconds)
-    opens = candidate.operator == Operator.START and not candidate.parameters
-    starter = seconds if opens and run.starter_seconds is None else run.starter_seconds
+    starter = seconds if candidate.is_starter and run.starter_seconds is None else run.starter_seconds
     SearchRun.objects.filter(pk=run.pk).update(
         measurements_reserved=F("measurements_reserved") - 1,
         measurements_spent=F("measurements_spent") + (0 if ours else 1),

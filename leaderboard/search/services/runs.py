@@ -4,6 +4,7 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.db.models import F
 from django.utils import timezone
 
 from leaderboard.models import TaskVersion
@@ -232,6 +233,16 @@ def stop_measuring(*, run: SearchRun) -> None:
         if candidate.evaluation is not None:
             evaluations.request_cancel(evaluation=candidate.evaluation)
     profiles.stop(run=run)
+
+
+def stop_if_overspent(*, run_id: Any) -> None:
+    """Stop what is under way in a run whose device seconds are gone, as when kernels hang: those still queued
+    would each add to that, and a budget is passed by one evaluation at most. Also in a run that is paused,
+    waits or has no worker.
+    """
+    run = SearchRun.objects.filter(pk=run_id, device_seconds_spent__gte=F("device_seconds_limit")).first()
+    if run is not None:
+        stop_measuring(run=run)
 
 
 def stop_candidates(*, run: SearchRun, user: User, numbers: list[int]) -> int:

@@ -86,8 +86,9 @@ class Stepper:
         return self._advance(run, template, state)
 
     def _overspent(self, run: SearchRun) -> bool:
-        """Ends a run whose kernels took longer than was set aside for them, as when they hang: those that are
-        still queued would each add to that, and a budget is passed by one evaluation at most."""
+        """Ends a run whose kernels took longer than was set aside for them. What is still queued was stopped
+        with the outcome that passed the limit, unless whoever took that in was killed just then.
+        """
         if run.device_seconds_spent < run.device_seconds_limit:
             return False
         ended = runs.finish(run=run, reason=StopReason.DEVICE_SECONDS)
