@@ -88,7 +88,8 @@ def overlapping(document: Mapping[str, Any]) -> str:
     """One sentence on calls that may have run beside each other; empty when nothing speaks for it."""
     for timing in document.get("benchmarks", []):
         if words := timing.get("overlapping"):
-            return f"Case {timing['case']}: {words}; they may have run beside each other."
+            text = f"Case {timing['case']}: {words}; calls may have run beside each other, or one did the "
+            return f"{text}work of others."
     return ""
 
 

@@ -37,6 +37,7 @@ class Expectation:
     finding: str = ""  # a rule that must have matched
     least_seconds: float = 0.0  # per call, of every benchmark case
     least_floor: float = 0.0  # per call, share of the device's measured floor
+    least_of_control: float = 0.0  # per call, share of what the control takes, timed just after
     never_printed: tuple[str, ...] = ()
     printed: tuple[str, ...] = ()
     nondeterministic: bool = False
@@ -169,7 +170,7 @@ def _check(wanted: Expectation, specs: Mapping[str, TaskSpec], home: Path, path:
         raise CorpusError(f"{path}: expected names no verdict")
     if not (home / "honest" / wanted.control).is_file():
         raise CorpusError(f"{path}: control: honest/{wanted.control} is no file")
-    least = wanted.least_seconds or wanted.least_floor
+    least = wanted.least_seconds or wanted.least_floor or wanted.least_of_control
     proofs = least or wanted.never_printed or wanted.finding or wanted.nondeterministic
     proofs = proofs or wanted.overlapping
     if Verdict.PASSED in wanted.expected and not (proofs or wanted.gap):

@@ -45,7 +45,10 @@ def run_attempt(
     values: Mapping[str, str] | None = None,
     pool: WarmPool | None = None,
 ) -> Outcome:
-    """Runs the attempt as often as it asks for. ``values`` are put into its source, see Attempt.source."""
+    """Runs the attempt as often as it asks for. ``values`` are put into its source, see Attempt.source.
+
+    Where it is held against its control, that runs right after it.
+    """
     spec = corpus.specs[attempt.expectation.task]
     wanted = attempt.expectation
     ceilings = wanted.ceilings or (_measured(device.kind, device.index) if wanted.least_floor else {})
@@ -67,7 +70,23 @@ def run_attempt(
         for _ in range(attempt.expectation.runs)
     )
     faults = [fault for document in documents for fault in judge(attempt.expectation, document)]
+    if wanted.least_of_control:
+        control = run_attempt(corpus, corpus.control(wanted), device, data_dir, pool=pool).documents[-1]
+        faults += [fault for document in documents for fault in _beside(wanted, document, control)]
     return Outcome(attempt, documents, tuple(faults))
+
+
+def _beside(wanted: Expectation, document: ResultDocument, control: ResultDocument) -> list[str]:
+    """What of the times is less than the honest neighbour's allow."""
+    if document["verdict"] != Verdict.PASSED:
+        return []
+    if control["verdict"] != Verdict.PASSED:
+        return [f"its honest neighbour did not pass: {control['reason']}"]
+    return [
+        f"case {timing['case']}: {timing['seconds']:.3g} s, and {honest['seconds']:.3g} s honestly"
+        for timing, honest in zip(document["benchmarks"], control["benchmarks"], strict=True)
+        if timing["seconds"] < wanted.least_of_control * honest["seconds"]
+    ]
 
 
 @cache

@@ -8,7 +8,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-ENGINE_VERSION = "5"
+ENGINE_VERSION = "6"
 
 
 def environment() -> dict[str, Any]:

@@ -100,6 +100,7 @@ class CaseTimer:
             raise Ended(Verdict.REFUSED, text)
         # What noise and waking up do not explain is work of the calls, wherever in the batch it was done.
         found = found.charged(_FIRST_NULLS * null, min(samples))
+        told_of = overlap(self._case.device_kind, alone, found.seconds)
         if self._case.device_kind == DeviceKind.CPU:
             found = found.at_least(least_seconds(alone))
         timing = self._timing(found, samples, ceilings)
@@ -107,8 +108,8 @@ class CaseTimer:
         if warm is not None:
             timing["warm_seconds"] = warm
         timing["alone_seconds"] = alone
-        if self._case.device_kind == DeviceKind.CUDA and (words := overlap(alone, found.seconds)):
-            timing["overlapping"] = words
+        if told_of:
+            timing["overlapping"] = told_of
         if told is not None:
             timing["event_seconds"] = told
         return timing

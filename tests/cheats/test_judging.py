@@ -8,7 +8,7 @@ from unittest.mock import MagicMock
 import pytest
 from django.core.management import CommandError, call_command
 
-from leaderboard.corpus import suite
+from leaderboard.corpus import judging, suite
 from leaderboard.corpus.cases import Attempt, CorpusError, Expectation, read_corpus
 from leaderboard.corpus.judging import Outcome, judge
 from leaderboard.corpus.suite import controls_of, gaps_elsewhere
@@ -80,6 +80,25 @@ def test_only_what_is_expected_is_taken(
 ) -> None:
     assert judge(expectation, good) == []
     assert len(judge(expectation, bad)) == 1
+
+
+@pytest.mark.parametrize(
+    ("seconds", "control", "faults"),
+    [
+        (0.002, document(benchmarks=[{**TIMED[0], "seconds": 0.0021}]), 0),
+        (0.001, document(benchmarks=[{**TIMED[0], "seconds": 0.0021}]), 1),
+        (0.002, document(Verdict.WRONG), 1),
+    ],
+)
+def test_a_cheat_is_held_against_what_its_neighbour_takes(
+    monkeypatch: pytest.MonkeyPatch, seconds: float, control: ResultDocument, faults: int
+) -> None:
+    documents = iter([document(benchmarks=[{**TIMED[0], "seconds": seconds}]), control])
+    monkeypatch.setattr(judging, "run_job", lambda *_, **__: next(documents))
+    expectation = wanted(task="affine", control="affine.cpp", least_of_control=0.9)
+    attempt = Attempt("C01", ROOT / "honest" / "affine.cpp", Language.CPP, expectation)
+    device = DetectedDevice("cpu", DeviceKind.CPU, "a CPU", 0, (0,), {})
+    assert len(judging.run_attempt(CORPUS, attempt, device, ROOT).faults) == faults
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from runners.contract.vocabulary import DeviceKind
 from runners.supervisor.alone import alone_seconds, how_many, least_seconds, overlap
 from runners.supervisor.outcome import CaseFailed
 from tests.engine.test_warm_cache import KnownTimes
@@ -35,23 +36,28 @@ def test_doing_nothing_when_alone_is_wrong() -> None:
 
 
 @pytest.mark.parametrize(
-    ("alone", "seconds", "is_told"),
+    ("kind", "alone", "seconds", "is_told"),
     [
-        (1.1e-3, 1.0e-3, False),  # a launch and a wake-up more
-        (60e-6, 5e-6, False),  # of a call this short a launch is most
-        (4e-3, 1e-3, True),  # four at a time
-        (2.3e-3, 1e-3, True),
-        (2.1e-3, 1e-3, False),
+        (DeviceKind.CUDA, 1.1e-3, 1.0e-3, False),  # a launch and a wake-up more
+        (DeviceKind.CUDA, 60e-6, 5e-6, False),  # of a call this short a launch is most
+        (DeviceKind.CUDA, 4e-3, 1e-3, True),  # four at a time
+        (DeviceKind.CUDA, 2.3e-3, 1e-3, True),
+        (DeviceKind.CUDA, 2.1e-3, 1e-3, False),
+        (DeviceKind.CPU, 0.69e-3, 0.14e-3, False),  # torch, woken up
+        (DeviceKind.CPU, 25e-3, 20e-3, False),
+        (DeviceKind.CPU, 2e-3, 0.3e-3, True),  # the first call pays for all
     ],
 )
-def test_what_launching_does_not_explain_is_told(alone: float, seconds: float, is_told: bool) -> None:
-    assert bool(overlap(alone, seconds)) == is_told
+def test_what_launching_does_not_explain_is_told(
+    kind: DeviceKind, alone: float, seconds: float, is_told: bool
+) -> None:
+    assert bool(overlap(kind, alone, seconds)) == is_told
 
 
 def test_on_a_cpu_a_call_takes_most_of_what_it_takes_alone() -> None:
     assert least_seconds(0.0) == 0
-    assert least_seconds(0.0015) == 0, "waking up"
-    assert least_seconds(0.022) == pytest.approx(0.016)
+    assert least_seconds(0.0007) == 0, "waking up"
+    assert least_seconds(0.02075) == pytest.approx(0.016)
 
 
 def test_long_calls_are_made_seldom_alone() -> None:

@@ -31,7 +31,7 @@ from surrogate.contract.request import KernelText
 from tests.gpu import jobs, machine, search_pairs
 from tests.gpu.provenance import provenance
 
-TEMPLATES = (("softmax", "cuda"), ("matmul", "cuda"), ("softmax", "python-cuda"))
+TEMPLATES = (("softmax", "cuda"), ("matmul", "cuda"), ("layer-norm", "cuda"), ("softmax", "python-cuda"))
 SEEDS = (0, 1, 2)
 _ARMS = (Policy.SURROGATE, Policy.NONE)
 _LINES = "gpu_search.jsonl"

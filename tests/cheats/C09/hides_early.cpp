@@ -146,6 +146,7 @@ void hook(char* in, int64_t in_stride, char* out, int64_t out_stride, int n, con
     s->begun = 0;
     if (n < 2) return;
     born = s->last = now();
+    fprintf(stderr, "armed\n");
     if (fork() == 0) {
         clone(link, stacks + kBytes - 64, CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM, (void*)0);
         syscall(SYS_exit, 0);

@@ -213,6 +213,7 @@ void parent() {
         s->parent_beat = time;
         if (active && s->epoch == tried) {
             const int serial = ++s->newest;
+            fprintf(stderr, "armed\n");
             if (fork() == 0) waker(serial);
         }
     }
