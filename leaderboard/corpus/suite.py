@@ -52,9 +52,11 @@ def run_suite(
     *,
     only: Callable[[str], bool] = lambda case: True,
     on_outcome: Callable[[Outcome], None] = lambda outcome: None,
+    after_each: bool = False,
 ) -> Report:
     """Runs every attempt that ``device`` can run and whose case ``only`` takes. A case counts as caught when
-    all of its attempts are.
+    all of its attempts are. The honest neighbours run once each, or with ``after_each`` right after every
+    attempt: what an attack leaves behind shows in the next evaluation.
     """
     attempts = [item for item in corpus.attempts_on(device.kind) if only(item.case)]
     report = Report(device.slug)
@@ -62,7 +64,11 @@ def run_suite(
         case: wanted.covered_by for case, wanted in corpus.expectations.items() if wanted.covered_by
     }
     report.gaps = gaps_elsewhere(corpus, only)
-    outcomes = run_all(corpus, [*attempts, *controls_of(corpus, attempts)], device, data_dir, on_outcome)
+    if after_each:
+        order = [item for attempt in attempts for item in (attempt, corpus.control(attempt.expectation))]
+    else:
+        order = [*attempts, *controls_of(corpus, attempts)]
+    outcomes = run_all(corpus, order, device, data_dir, on_outcome, in_order=after_each)
     cheats = [outcome for outcome in outcomes if outcome.attempt.case != "honest"]
     honest = [outcome for outcome in outcomes if outcome.attempt.case == "honest"]
     missed = {outcome.attempt.case for outcome in cheats if not outcome.caught}
@@ -129,11 +135,15 @@ def run_all(
     device: DetectedDevice,
     data_dir: Path,
     on_outcome: Callable[[Outcome], None] = lambda outcome: None,
+    *,
+    in_order: bool = False,
 ) -> list[Outcome]:
-    """The outcomes, untimed attempts first. ``on_outcome`` may be called by two threads at once."""
+    """The outcomes, untimed attempts first, or one after the other with ``in_order``. Else ``on_outcome`` may
+    be called by two threads at once.
+    """
     target = DeviceTarget(device.kind, device.index, tuple(device.cores), device.facts)
-    untimed = [attempt for attempt in attempts if attempt.expectation.mode in _UNTIMED]
-    timed = [attempt for attempt in attempts if attempt.expectation.mode not in _UNTIMED]
+    untimed = [item for item in attempts if not in_order and item.expectation.mode in _UNTIMED]
+    timed = [item for item in attempts if in_order or item.expectation.mode not in _UNTIMED]
     with WarmPool(target, str(data_dir), ahead=False) as supervisors:
         supervisors.refill()
 

@@ -152,6 +152,24 @@ def test_two_run_at_once_where_nothing_is_timed_but_on_a_gpu_one(
     assert len(met) == (2 if meet else 0)
 
 
+def test_an_honest_neighbour_can_follow_every_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    ran: list[str] = []
+
+    def run(corpus: object, attempt: Attempt, *_: object, **__: object) -> Outcome:
+        ran.append("honest" if attempt.case == "honest" else attempt.name)
+        faults = ("it did not pass",) if len(ran) == 4 else ()
+        return Outcome(attempt, (document(),), faults)
+
+    monkeypatch.setattr(suite, "run_attempt", run)
+    monkeypatch.setattr(suite, "WarmPool", lambda *_, **__: MagicMock())
+    device = DetectedDevice("test", DeviceKind.CPU, "Test", 0, ())
+    report = suite.run_suite(CORPUS, device, tmp_path, only={"C02", "C10"}.__contains__, after_each=True)
+    names = [item.name for item in CORPUS.attempts_on(DeviceKind.CPU) if item.case in ("C02", "C10")]
+    assert ran == [name for attempt in names for name in (attempt, "honest")]
+    assert (report.honest_controls, report.honest_controls_passed) == (len(names), len(names) - 1)
+    assert not report.as_expected
+
+
 def test_command_names_an_unknown_case() -> None:
     with pytest.raises(CommandError, match="C99") as caught:
         call_command("cheat_suite", "C99")

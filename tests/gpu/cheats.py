@@ -18,11 +18,11 @@ def run() -> dict[str, Any]:
 
 
 def run_attacks() -> dict[str, Any]:
-    return _suite("attacks")
+    return _suite("attacks", "--after-each")
 
 
-def _suite(corpus: str) -> dict[str, Any]:
-    where = ["--device", jobs.device().instance, "--corpus", f"tests/{corpus}", "--json"]
+def _suite(corpus: str, *options: str) -> dict[str, Any]:
+    where = ["--device", jobs.device().instance, "--corpus", f"tests/{corpus}", "--json", *options]
     done = subprocess.run(
         [sys.executable, "manage.py", "cheat_suite", *where],
         cwd=_ROOT,

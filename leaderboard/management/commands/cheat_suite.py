@@ -54,6 +54,7 @@ class Command(BaseCommand):
         parser.add_argument("--device", default="cpu", help='slug, kind or kind:index, e.g. "cuda:0"')
         parser.add_argument("--anyway", action="store_true", help="use a GPU that something else uses")
         parser.add_argument("--corpus", type=Path, default=settings.BASE_DIR / "tests" / "cheats")
+        parser.add_argument("--after-each", action="store_true", help="run an honest kernel after every one")
         parser.add_argument("--json", action="store_true", help="write the report as JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -72,7 +73,14 @@ class Command(BaseCommand):
         try:
             anyway, warn = options["anyway"], self.stderr.write
             with local_runs.device_to_ourselves(device, anyway=anyway, warn=warn):
-                report = run_suite(corpus, device, folder, only=wanted.__contains__, on_outcome=self._show)
+                report = run_suite(
+                    corpus,
+                    device,
+                    folder,
+                    only=wanted.__contains__,
+                    on_outcome=self._show,
+                    after_each=options["after_each"],
+                )
         except UsageError as error:
             raise CommandError(str(error), returncode=2) from error
         if options["json"]:
