@@ -79,7 +79,10 @@ def make_job(spec: TaskSpec, target: DeviceTarget, engine_data: Path) -> Callabl
 
 @pytest.fixture
 def evaluate(make_job: Callable[..., Job], proved: Probe) -> Evaluate:
-    """Runs a source through the engine in this process, with short limits; returns the result document."""
+    """Runs a source through the engine in this process, with short limits; returns the result document.
+
+    On a busy machine the engine may find no time above the noise, and says so: then once more, twice at most.
+    """
 
     def run(
         source: str,
@@ -90,10 +93,15 @@ def evaluate(make_job: Callable[..., Job], proved: Probe) -> Evaluate:
         events: list[dict[str, Any]] | None = None,
         **changes: Any,
     ) -> ResultDocument:
-        stop = Stop(time.monotonic() + limits.deadline, limits.deadline)
         emit = events.append if events is not None else lambda event: None
-        job = make_job(source, mode, **changes)
-        return Evaluation(job, proved, stop, emit, bounds, limits).run()
+        for left in (2, 1, 0):
+            stop = Stop(time.monotonic() + limits.deadline, limits.deadline)
+            document = Evaluation(make_job(source, mode, **changes), proved, stop, emit, bounds, limits).run()
+            if not left or "no time above the noise" not in document["reason"]:
+                break
+            if events is not None:
+                events.clear()
+        return document
 
     return run
 
