@@ -17,7 +17,7 @@ from runners.supervisor.session import OpenCase
 _CALLS, _SHARE = 7, 0.05
 #: An honest call alone takes longer than one of many by what launching and waking up take, and little more.
 #: What goes beyond is told, as it may have reasons. On a CPU honest kernels took up to 0.5 ms more alone,
-#: withor without four busy processes on two cores; what a call takes beyond that counts as its time, too.
+#: with or without four busy processes on two cores; what a call takes beyond that counts as its time, too.
 _TOLD = {DeviceKind.CUDA: (2.0, 2e-4), DeviceKind.CPU: (3.0, 7.5e-4)}
 _CPU_TIMES, _CPU_SECONDS = 1.25, 7.5e-4
 
