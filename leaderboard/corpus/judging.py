@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from leaderboard.corpus.cases import Attempt, Corpus, Expectation
+from leaderboard.trust import overlapping
 from runners.calibrate import measure_ceilings
 from runners.contract.job import DeviceTarget, Job
 from runners.contract.limits import ModeLimits
@@ -126,6 +127,6 @@ def judge(wanted: Expectation, document: ResultDocument) -> list[str]:
         faults.append("nothing was timed")
     if wanted.nondeterministic and all(case.get("deterministic") for case in document["tests"]):
         faults.append("it was not reported to vary from run to run")
-    if wanted.overlapping and not any(timing.get("overlapping") for timing in document["benchmarks"]):
+    if wanted.overlapping and not overlapping(document):
         faults.append("its calls were not reported to overlap")
     return faults

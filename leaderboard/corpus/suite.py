@@ -8,8 +8,8 @@ from typing import Any
 
 from leaderboard.corpus.cases import Attempt, Corpus
 from leaderboard.corpus.judging import Outcome, run_attempt
+from leaderboard.trust import overlapping
 from runners.contract.job import DeviceTarget
-from runners.contract.result import Timing
 from runners.contract.vocabulary import DeviceKind, Mode
 from runners.devices import DetectedDevice
 from runners.supervisor.pool import WarmPool
@@ -112,12 +112,7 @@ def gaps_elsewhere(corpus: Corpus, only: Callable[[str], bool] = lambda case: Tr
 def accused(outcome: Outcome) -> set[str]:
     """Rules that matched the source and speak of cheating, and ``overlapping`` where its calls seemed to."""
     found = {finding["rule"] for document in outcome.documents for finding in document["findings"]}
-    timings = [timing for document in outcome.documents for timing in document["benchmarks"]]
-    return (found & ACCUSATIONS) | ({"overlapping"} if any(map(_overlaps, timings)) else set())
-
-
-def _overlaps(timing: Timing) -> bool:
-    return bool(timing.get("overlapping"))
+    return (found & ACCUSATIONS) | ({"overlapping"} if any(map(overlapping, outcome.documents)) else set())
 
 
 def controls_of(corpus: Corpus, attempts: list[Attempt]) -> list[Attempt]:

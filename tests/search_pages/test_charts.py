@@ -16,10 +16,19 @@ from tests.search_pages.conftest import Start
 SOURCES = Path(__file__).resolve().parents[2] / "static" / "src"
 
 
-def scales_of(starter: float | None, *bests: float) -> dict[str, Any]:
-    """The scales of the chart of the best, by the site's own script."""
+def said_by(script: str) -> dict[str, Any]:
+    """What a script prints that may import the site's own."""
     if (node := _find("node")) is None:
         pytest.skip("no Node")
+    command = [node, "--input-type=module", "--eval", script]
+    found: dict[str, Any] = json.loads(
+        subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    )
+    return found
+
+
+def scales_of(starter: float | None, *bests: float) -> dict[str, Any]:
+    """The scales of the chart of the best, by the site's own script."""
     steps = [{"measurements": place, "seconds": best} for place, best in enumerate(bests, 1)]
     script = (
         f"import {{ progressChart }} from {json.dumps((SOURCES / 'search-progress.js').as_uri())};"
@@ -27,10 +36,7 @@ def scales_of(starter: float | None, *bests: float) -> dict[str, Any]:
         "const { options } = progressChart(data, 'measurements', { colours: {}, font: {} });"
         "console.log(JSON.stringify(options.scales));"
     )
-    command = [node, "--input-type=module", "--eval", script]
-    answer = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    found: dict[str, Any] = json.loads(answer)
-    return found
+    return said_by(script)
 
 
 def test_a_chart_without_a_time_has_a_sentence_to_stand_in_its_place(
@@ -70,8 +76,6 @@ def test_equal_times_are_not_stretched_to_the_whole_height() -> None:
 
 
 def test_the_band_of_random_draws_stands_along_each_axis_on_which_they_have_a_place() -> None:
-    if (node := _find("node")) is None:
-        pytest.skip("no Node")
     script = (
         f"import * as module from {json.dumps((SOURCES / 'search-data.js').as_uri())};"
         "const data = Object.create(module.SearchData.prototype);"
@@ -82,8 +86,7 @@ def test_the_band_of_random_draws_stands_along_each_axis_on_which_they_have_a_pl
         "  found[axis] = [data.bandAlong(axis)?.expected[0].x ?? null, data.bandNote(axis)];"
         "console.log(JSON.stringify(found));"
     )
-    command = [node, "--input-type=module", "--eval", script]
-    found = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    found = said_by(script)
     assert [place for place, _ in found.values()] == [1, 10, 20, None]
     assert "mean time between measurements" in found["elapsed"][1]
     assert "no place along this axis" in found["dollars"][1]

@@ -135,7 +135,7 @@ def meters_of(run: SearchRun) -> list[Meter]:
             "Device time",
             "seconds",
             run.device_seconds_spent,
-            # Floating sums drift by rounding: less than a second is nothing, for anything that runs.
+            # Floating sums drift by rounding, and whatever runs has more than a second set aside.
             run.device_seconds_reserved if run.device_seconds_reserved >= 1 else 0.0,
             run.device_seconds_limit,
         ),
