@@ -17,7 +17,8 @@ from runners.fma_rate import fma_rates
 from runners.sandbox import process_tree
 
 _COPY_BYTES = 256 * 2**20
-_MATMUL_SIZE = 1024
+_MATMUL_SIZES = (256, 512, 1024)
+_MATMUL_SECONDS = 0.1  # a product takes this at most, or is of the least size
 _DTYPES = ("float32", "float64", "bfloat16")
 #: Trials of every number, apart in time: whatever disturbs one has mostly passed by the next.
 _TRIALS = 4
@@ -39,18 +40,34 @@ def measure() -> dict[str, Any]:
         "read": partial(torch.sum, source),
         "launch": lambda: nothing.add_(1),
     }
+    sizes = {}
     for name in _DTYPES:
-        left, right = (torch.ones(_MATMUL_SIZE, _MATMUL_SIZE, dtype=getattr(torch, name)) for _ in "ab")
-        actions[name] = partial(torch.matmul, left, right, out=torch.empty_like(left))
+        sizes[name], actions[name] = _product(getattr(torch, name))
     best = best_of_trials(actions, _best)
-    products = {name: 2 * _MATMUL_SIZE**3 / best[name] for name in _DTYPES}
+    products = {name: 2 * size**3 / best[name] for name, size in sizes.items()}
     units = _fma_rates()
+    # A processor without units for bfloat16 widens it to float32, which loses nothing.
+    units["bfloat16"] = units.get("float32", 0.0)
     return {
         "copy_bytes_per_s": 2 * _COPY_BYTES / min(best["copy"], best["copy past the cache"]),
         "read_bytes_per_s": _COPY_BYTES / best["read"],
         "flops_per_s": {name: max(rate, units.get(name, 0.0)) for name, rate in products.items()},
         "launch_seconds": best["launch"],
     }
+
+
+def _product(dtype: torch.dtype) -> tuple[int, Callable[[], object]]:
+    """The size of two square matrices, and multiplying them: where that is slow, of smaller ones."""
+    for size in _MATMUL_SIZES:
+        left, right = (torch.ones(size, size, dtype=dtype) for _ in "ab")
+        multiply = partial(torch.matmul, left, right, out=torch.empty_like(left))
+        multiply()
+        start = time.perf_counter()
+        multiply()
+        # The next size takes eight times as long.
+        if 8 * (time.perf_counter() - start) > _MATMUL_SECONDS:
+            break
+    return size, multiply
 
 
 def _copy_past_the_cache(source: torch.Tensor, target: torch.Tensor) -> None:

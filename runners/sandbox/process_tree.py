@@ -1,13 +1,18 @@
 """All descendants of a process: listing, freezing, thawing, killing, weighing. Linux /proc only."""
 
 import contextlib
+import functools
 import os
 import signal
+import threading
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-_RUNS_NO_MORE = frozenset("TtZX")
+_STOPPED = frozenset("Tt")
+_RUNS_NO_MORE = _STOPPED | frozenset("ZX")
+_NOWHERE = b"0"  # in wchan: it runs, or waits for a core, or Linux does not tell
+_SECONDS_TO_WAIT = 0.5  # until a thread that waits is found waiting
 _THREAD_COUNT = 17  # field 20 of /proc/PID/stat, of which 3 is the first after the name
 _CPUCLOCK_SCHED = 2  # of a process, by Linux' posix-timers.h
 
@@ -62,7 +67,8 @@ def freeze(root: int, *, timeout: float = 5.0) -> list[int]:
     before: tuple[list[int], int] | None = None
     while True:
         pids = sorted(descendants(root))
-        restless = [pid for pid in pids if pid not in told or not _stands_still(pid)]
+        second = before is not None
+        restless = [pid for pid in pids if pid not in told or not _stands_still(pid, off_its_core=second)]
         now = (pids, run_nanoseconds(pids))
         if not restless and now == before:
             return pids
@@ -153,9 +159,9 @@ def _threads(pid: int) -> list[str]:
         return []
 
 
-def _stands_still(pid: int) -> bool:
+def _stands_still(pid: int, *, off_its_core: bool = False) -> bool:
     """Whether all of its threads do; a process that is gone does. One that loses threads meanwhile does not,
-    nor one that has more than were listed.
+    nor one that has more than were listed, nor, where that is asked, one that has yet to leave its core.
     """
     threads = _threads(pid)
     count = 0
@@ -164,12 +170,48 @@ def _stands_still(pid: int) -> bool:
             with open(f"/proc/{pid}/task/{thread}/stat", "rb") as content:
                 # The name in parentheses may hold anything, a parenthesis too: fields follow the last one.
                 fields = content.read().rpartition(b") ")[2].split()
+            state = chr(fields[0][0])
+            if state not in _RUNS_NO_MORE or (off_its_core and state in _STOPPED and _on_a_core(pid, thread)):
+                return False
         except OSError:
             return not os.path.exists(f"/proc/{pid}")
-        if chr(fields[0][0]) not in _RUNS_NO_MORE:
-            return False
         count = int(fields[_THREAD_COUNT])
     return count == len(threads)
+
+
+def _on_a_core(pid: int, thread: str) -> bool:
+    """Whether a stopped thread has yet to leave its core. False where Linux does not tell.
+
+    It is marked as stopped a moment before it goes, and may run for that moment whenever the host of a
+    virtual machine lets it: what it ran by then is no reason to accuse it. Linux names where a thread waits
+    only once it is on no core and in no queue for one (get_wchan, kernel/sched/core.c).
+    """
+    if not _places_are_told():
+        return False
+    with open(f"/proc/{pid}/task/{thread}/wchan", "rb") as place:
+        return place.read() == _NOWHERE
+
+
+@functools.cache
+def _places_are_told() -> bool:
+    """Whether this kernel tells where threads wait, asked of one of our own."""
+    over = threading.Event()
+    waiting = threading.Thread(target=over.wait, daemon=True)
+    waiting.start()
+    try:
+        deadline = time.monotonic() + _SECONDS_TO_WAIT
+        while time.monotonic() < deadline:
+            with (
+                contextlib.suppress(OSError),
+                open(f"/proc/self/task/{waiting.native_id}/wchan", "rb") as place,
+            ):
+                if place.read() != _NOWHERE:
+                    return True
+            time.sleep(0)  # lets it get there
+        return False
+    finally:
+        over.set()
+        waiting.join()
 
 
 def _signal(pids: Iterable[int], number: int) -> None:

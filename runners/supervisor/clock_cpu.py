@@ -31,7 +31,6 @@ from runners.supervisor.outcome import Ended, LateWrite
 
 #: Pages copied within the clock after each batch; the amount is constant, so that it cancels in the slope.
 _DRAWN_PAGES = 64
-_RAN = "The submission ran while it was stopped."
 
 
 class CpuClock:
@@ -52,15 +51,20 @@ class CpuClock:
         """
         pids = self.child.freeze()
         self._cores.take_all()
-        if self._ran(pids):
-            raise Ended(Verdict.RUNTIME_ERROR, _RAN)
+        self._compare(pids)
         return pids
 
-    def _ran(self, pids: list[int]) -> bool:
-        """Whether what is stopped is not what was stopped first, or ran since."""
+    def _compare(self, pids: list[int]) -> None:
+        """Raises Ended where what is stopped is not what was stopped first, or ran since."""
         now = (pids, process_tree.run_nanoseconds(pids))
         before, self._stopped = self._stopped, now
-        return before is not None and now != before
+        if before is None or now == before:
+            return
+        if now[0] != before[0]:
+            what = f"it had {len(before[0])} processes, then others ({len(now[0])})"
+        else:
+            what = f"for {(now[1] - before[1]) / 1e6:.3g} ms"
+        raise Ended(Verdict.RUNTIME_ERROR, f"The submission ran while it was stopped: {what}.")
 
     def request(
         self, message: dict[str, Any], limit: float, event: str, what: str, descriptors: Sequence[int] = ()
@@ -69,9 +73,7 @@ class CpuClock:
         self._cores.leave()
         self.child.send(message, descriptors)
         # What ran since the batch may have written outputs that were looked at meanwhile.
-        pids = self.child.freeze()
-        if self._ran(pids):
-            raise Ended(Verdict.RUNTIME_ERROR, _RAN)
+        self._compare(pids := self.child.freeze())
         self._stopped = None
         process_tree.thaw(pids)
         return self.child.expect(event, limit, what)
@@ -96,8 +98,9 @@ class CpuClock:
         gc.disable()
         try:
             self.child.send({"do": "go", "nonce": nonce})
-            if not process_tree.all_still(pids) or self._ran(pids):
-                raise Ended(Verdict.RUNTIME_ERROR, _RAN)
+            if not process_tree.all_still(pids):
+                raise Ended(Verdict.RUNTIME_ERROR, "The submission ran while it was stopped: it runs now.")
+            self._compare(pids)
             self._stopped = None
             start = time.perf_counter()
             process_tree.thaw(pids)

@@ -85,3 +85,36 @@ def test_what_is_dead_and_not_buried_ran_as_long_as_it_did() -> None:
     assert process_tree.run_nanoseconds([process.pid]) > 20e6
     process.wait()
     assert process_tree.run_nanoseconds([process.pid]) == 0
+
+
+@pytest.fixture
+def above_one_that_runs() -> Iterator[int]:
+    code = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'while True: pass'])"
+    outer = subprocess.Popen([sys.executable, "-c", code])
+    wait_for("the busy child", lambda: bool(process_tree.descendants(outer.pid)))
+    yield outer.pid
+    process_tree.kill(outer.pid)
+    outer.kill()
+    outer.wait()
+
+
+def test_what_is_marked_as_stopped_and_on_its_core_still_is_waited_for(
+    above_one_that_runs: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A host that takes a core away in that moment cannot be made to: only what Linux tells is replaced."""
+    told = iter([True, True, False])
+    monkeypatch.setattr(process_tree, "_on_a_core", lambda pid, thread: next(told, False))
+
+    assert process_tree.freeze(above_one_that_runs)
+
+    assert list(told) == []
+
+
+def test_who_is_on_a_core_is_told_from_who_waits(above_one_that_runs: int) -> None:
+    if not process_tree._places_are_told():
+        pytest.skip("this kernel does not tell where threads wait")
+    (pid,) = process_tree.descendants(above_one_that_runs)
+
+    assert process_tree._on_a_core(pid, str(pid))
+    process_tree.freeze(above_one_that_runs)
+    assert not process_tree._on_a_core(pid, str(pid))
