@@ -48,7 +48,8 @@ def apply_event(
     elif kind == "measured":
         state.measure(document["digest"], document["log2_seconds"])
     elif kind == "dropped":
-        state.drop(document["digest"])
+        # Events of before this was told are as if a person had stopped it: nothing is measured again.
+        state.drop(document["digest"], lost=document.get("lost", False))
 
 
 def _candidate_document(candidate: Candidate) -> dict[str, Any]:

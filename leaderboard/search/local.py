@@ -110,7 +110,7 @@ class LocalSearch:
         digest, kernel = candidate.proposal.digest, candidate.proposal.kernel
         document = self.measure(kernel)
         if document["verdict"] in NOT_THE_KERNELS:
-            self.state.drop(digest)
+            self.state.drop(digest, lost=document["verdict"] == Verdict.INTERNAL_ERROR)
             self._faults += 1
             if self._faults >= _MOST_FAULTS:
                 raise SearchStopped(f"The engine failed {_MOST_FAULTS} times: {document['reason']}")

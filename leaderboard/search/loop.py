@@ -11,6 +11,9 @@ from leaderboard.search.standing import Standing, unguaranteed
 from leaderboard.search.state import Candidate, Generation, SearchState
 from surrogate.policy import Action
 
+#: Times that the starter is begun at most, where it is lost through our own fault.
+MOST_OPENINGS = 2
+
 _WHY = {
     Policy.NONE: "No surrogate: every candidate is measured.",
     Policy.RANDOM: "Independent sampling: every candidate is measured.",
@@ -32,8 +35,10 @@ def step(
     ``slots`` and ``considered`` lower what the plan sets where a budget leaves less. ``standing`` is what the
     record of the outlook allows; by default nothing is known of it. Nothing chosen means that the generator
     has run dry and nothing waits. Raises GeneratorPaused, and GeneratorSpent once nothing waits any more:
-    what was paid for is measured first.
+    what was paid for is measured first. An opening that was lost comes again before anything else.
     """
+    if again := _lost_opening(state):
+        return again
     slots = plan.slots if slots is None else min(slots, plan.slots)
     most = plan.considered * slots // plan.slots
     considered = most if considered is None else min(considered, most)
@@ -88,6 +93,16 @@ def opening(proposal: Proposal) -> Generation:
     """The generation that measures one kernel to compare all others with."""
     decision = Decision(Action.MEASURE, True, "What everybody begins with, to compare with.")
     return Generation(0, (Candidate(proposal, 0, 0, False, decision),))
+
+
+def _lost_opening(state: SearchState) -> Generation | None:
+    """The opening once more, or no speed-up could be told of anything that the search finds."""
+    for digest, times in state.lost.items():
+        is_gone = digest in state.dropped and times < MOST_OPENINGS
+        if is_gone and state.candidates[digest].proposal.is_starter:
+            decision = Decision(Action.MEASURE, True, "Once more: it was lost through the site's own fault.")
+            return Generation(state.generations, (), {digest: decision})
+    return None
 
 
 def _propose(

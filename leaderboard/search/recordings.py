@@ -63,14 +63,7 @@ class Recording:
     @cached_property
     def opening(self) -> Proposal | None:
         """The starter that the run measured before anything else."""
-        return next(
-            (
-                item.proposal
-                for item in self.known.values()
-                if item.proposal.operator == Operator.START and not item.proposal.kernel.parameters
-            ),
-            None,
-        )
+        return next((item.proposal for item in self.known.values() if item.proposal.is_starter), None)
 
     @cached_property
     def grid(self) -> Grid | None:

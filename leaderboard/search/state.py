@@ -1,6 +1,7 @@
 """Where a search stands: what was considered, decided and measured. Rebuilt from its events, never stored."""
 
 import math
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -45,6 +46,8 @@ class SearchState:
         self.outcomes: dict[str, float | None] = {}
         self.in_flight: set[str] = set()
         self.dropped: set[str] = set()
+        #: How often each was lost through our own fault; those that a person stopped since then are left out.
+        self.lost: Counter[str] = Counter()
         self.islands = [Island() for _ in range(islands)]
         self.generations = 0
         self._migrate_every = migrate_every
@@ -56,6 +59,7 @@ class SearchState:
         for digest, decision in generation.changed.items():
             self.candidates[digest].decision = decision
         self.in_flight.update(generation.chosen)
+        self.dropped.difference_update(generation.chosen)  # measured once more
         self.generations = generation.number + 1
         if self.generations % self._migrate_every == 0:
             migrate(self.islands)
@@ -71,10 +75,14 @@ class SearchState:
             parent = Parent(digest, candidate.proposal.kernel, log2_seconds)
             self.islands[candidate.island].add(candidate.proposal.cell, parent)
 
-    def drop(self, digest: str) -> None:
-        """The candidate is not measured any more: a person stopped it, or its run failed by our fault."""
+    def drop(self, digest: str, *, lost: bool = False) -> None:
+        """The candidate is not measured: a person stopped it, or its run was ``lost`` by our own fault."""
         self.in_flight.discard(digest)
         self.dropped.add(digest)
+        if lost:
+            self.lost[digest] += 1
+        else:
+            self.lost.pop(digest, None)
 
     @property
     def waiting(self) -> list[str]:

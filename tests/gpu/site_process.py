@@ -126,13 +126,18 @@ class Person:
 
     def first_frame(self, path: str) -> dict[str, Any]:
         """What a socket says when it is opened with this person's session."""
+        return next(self.frames(path, 60))
+
+    def frames(self, path: str, patience: float) -> Iterator[dict[str, Any]]:
+        """What a socket says. Raises TimeoutError after ``patience`` seconds without a word."""
         from websockets.sync.client import connect  # only this phase needs it to be there
 
         cookies = "; ".join(f"{cookie.name}={cookie.value}" for cookie in self._jar)
         address = f"ws://127.0.0.1:{self._site.port}{path}"
         origin: Any = self._site.address
         with connect(address, additional_headers={"Cookie": cookies}, origin=origin) as channel:
-            return dict(json.loads(channel.recv(timeout=60)))
+            while True:
+                yield dict(json.loads(channel.recv(timeout=patience)))
 
     def _with_token(self, path: str, body: Any) -> Any:
         headers = {"Authorization": f"Bearer {self._token}", "Content-Type": "application/json"}

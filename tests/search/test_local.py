@@ -78,6 +78,16 @@ def test_an_engine_that_fails_again_and_again_ends_the_search() -> None:
     assert search.report()["best_seconds"] == pytest.approx(8e-3)
 
 
+def test_a_starter_that_the_engine_lost_is_measured_once_more() -> None:
+    lost = iter([document(Verdict.INTERNAL_ERROR)])
+    search = LocalSearch(TASK, TEMPLATE, Plan(), lambda kernel: next(lost, None) or measure(kernel))
+    search.run(5)
+    report = search.report()
+    assert (report["measured"], report["starter_seconds"]) == (5, 8e-3)
+    assert report["measurements"][0]["parameters"] == {}
+    assert report["speed_up"] >= 1
+
+
 def test_a_search_in_which_nothing_works_says_so() -> None:
     search = LocalSearch(TASK, TEMPLATE, Plan(), lambda _: document(Verdict.COMPILE_ERROR))
     search.run(6)

@@ -8,12 +8,13 @@ import pytest
 
 from leaderboard.search import loop
 from leaderboard.search.gaussian_outlook import GaussianOutlook
-from leaderboard.search.generators.base import Ask, Generator, GeneratorSpent, Proposal
+from leaderboard.search.generators.base import Ask, Generator, GeneratorSpent, Operator, Proposal
 from leaderboard.search.generators.recorded import RecordedGenerator
 from leaderboard.search.kinds import MEANINGS, Kind
 from leaderboard.search.plan import MOST_MULTIPLE, MOST_WAITING, Plan, Policy
 from leaderboard.search.replay import Arena
 from leaderboard.search.state import SearchState
+from surrogate.contract.request import KernelText
 from surrogate.policy import Action, Rules
 from tests.search.spaces import made_up
 
@@ -126,6 +127,33 @@ def test_a_dropped_candidate_is_neither_measured_nor_proposed_again() -> None:
     second = loop.step(state, generator, None, plan)
     assert not set(first.chosen) & set(second.chosen)
     assert state.outcomes == {}
+
+
+@pytest.mark.parametrize("stopped", [False, True])
+def test_an_opening_that_was_lost_is_measured_once_more_and_no_more(stopped: bool) -> None:
+    kernel = KernelText("cpp", "void starter() {}")
+    state = SearchState(2, 5)
+    state.consider(loop.opening(Proposal("starter", kernel, Operator.START)))
+    state.drop("starter", lost=True)
+    plan, generator = Plan(policy=Policy.NONE, slots=2), RecordedGenerator(POOL)
+    again = loop.step(state, generator, None, plan)
+    assert (again.number, again.new, again.chosen) == (1, (), ["starter"])
+    state.consider(again)
+    assert (state.in_flight, state.dropped) == ({"starter"}, set())
+    state.drop("starter", lost=not stopped)  # stopped by a person, who did not ask for another
+    after = loop.step(state, generator, None, plan)
+    assert len(after.new) == 2
+    assert "starter" not in after.chosen
+
+
+def test_what_comes_after_an_opening_is_not_measured_again_when_it_is_lost() -> None:
+    state = SearchState(1, 5)
+    plan, generator = Plan(policy=Policy.NONE, slots=2, islands=1), RecordedGenerator(POOL)
+    first = loop.step(state, generator, None, plan)
+    state.consider(first)
+    for digest in first.chosen:
+        state.drop(digest, lost=True)
+    assert not set(first.chosen) & set(loop.step(state, generator, None, plan).chosen)
 
 
 @pytest.mark.parametrize("name", ["slots", "multiple", "islands", "migrate_every"])

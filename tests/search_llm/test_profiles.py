@@ -13,7 +13,7 @@ from leaderboard.search.llm.condensing import MOST_FINDINGS, MOST_READ, findings
 from leaderboard.search.llm.journal import FileJournal
 from leaderboard.search.llm.models import ParentProfile
 from leaderboard.search.llm.stories import findings_of_candidate
-from leaderboard.search.models import SearchEvent, SearchRun, StopReason
+from leaderboard.search.models import RunStatus, SearchEvent, SearchRun, StopReason
 from leaderboard.search.plan import Plan, Policy
 from leaderboard.search.services import profiles, runs
 from runners.contract.vocabulary import Mode, Verdict
@@ -189,6 +189,34 @@ def test_a_cancelled_run_stops_its_profile(
     assert not Evaluation.objects.exclude(status=EvaluationStatus.FINISHED).exists()
     assert run.device_seconds_reserved == pytest.approx(0)
     assert Spend.objects.get().reserved_seconds == pytest.approx(0)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_profile_that_uses_up_the_device_seconds_stops_what_is_queued(
+    start: Start,  # noqa: F811
+    server: FakeClaude,
+    runner: Runner,
+    device: Device,
+) -> None:
+    """Also in a run that takes no step, as when it is paused."""
+    server.responder = Reader()
+    run = start(measurements=6)
+    stepper = stepper_of(run, server)
+    stepper.step()
+    finish_all(runner, device)
+    assert stepper.step()
+    runs.pause(run=run, user=run.user)
+    measuring, profiling = claimed(runner, device)
+    assert (measuring.mode, profiling.mode) == (Mode.BENCHMARK, Mode.PROFILE)
+    assert evaluations.give_back(evaluation=measuring)
+    result = {**profile_document(), "device_seconds": run.device_seconds_limit}
+    del result["trace"]
+    assert evaluations.finish(evaluation=profiling, result=result)
+    assert evaluations.claim_next(queue=device.slug, runner=runner) is None
+    run.refresh_from_db()
+    assert (run.status, run.measurements_reserved) == (RunStatus.PAUSED, 0)
+    assert run.device_seconds_spent == pytest.approx(2.0 + run.device_seconds_limit)
+    assert run.device_seconds_reserved == pytest.approx(0)
 
 
 @pytest.mark.django_db(transaction=True)

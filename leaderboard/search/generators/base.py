@@ -41,6 +41,11 @@ class Proposal:
     parents: tuple[str, ...] = ()
     cell: tuple[str, ...] = ()
 
+    @property
+    def is_starter(self) -> bool:
+        """Whether it is the task's starter, which a search begins with: a template's start has parameters."""
+        return self.operator == Operator.START and not self.kernel.parameters
+
 
 @dataclass(frozen=True)
 class Parent:

@@ -13,8 +13,8 @@ from leaderboard.search.llm.journal import Document, StepTaken
 from leaderboard.search.llm.local import LocalPurse
 from leaderboard.search.llm.models import JournalEntry
 from leaderboard.search.models import RunStatus, SearchRun
+from leaderboard.search.services.clock import wall_seconds
 from leaderboard.search.services.log import lock
-from leaderboard.search.services.runs import wall_seconds
 from leaderboard.services import site_mode
 from runners.contract.storable import storable_document
 from surrogate.llm.ledger import OverBudget, Reservation, SpendLedger

@@ -12,7 +12,7 @@ from leaderboard.search.models import RunStatus, SearchCandidate, SearchEvent, S
 from leaderboard.search.plan import Policy
 from leaderboard.search.selectors.runs import DUE_FOR, has_entered, has_gone_on, last_ending
 from leaderboard.search.selectors.starting import key_label
-from leaderboard.search.services.runs import wall_seconds
+from leaderboard.search.services.clock import wall_seconds
 from runners.models import EvaluationStatus
 
 #: What each arm is called; the first is no control.

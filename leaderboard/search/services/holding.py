@@ -5,7 +5,7 @@ from django.utils import timezone
 
 from leaderboard.search.live import publish_run
 from leaderboard.search.models import RunStatus, SearchRun
-from leaderboard.search.services import runs
+from leaderboard.search.services.clock import wall_seconds
 from leaderboard.services import site_mode
 from leaderboard.services.errors import Refusal
 
@@ -32,7 +32,7 @@ def _hold(run: SearchRun, reason: str) -> None:
         return
     # Fenced by the start that the seconds were counted from, or two workers would add them twice.
     held = SearchRun.objects.filter(pk=run.pk, status=RunStatus.RUNNING, going_since=run.going_since)
-    passed = runs.wall_seconds(run) - run.wall_seconds_spent
+    passed = wall_seconds(run) - run.wall_seconds_spent
     if held.update(
         going_since=None, stop_message=message, wall_seconds_spent=F("wall_seconds_spent") + passed
     ):

@@ -10,7 +10,7 @@ from django.db.models.functions import Greatest
 
 from leaderboard.search.llm.records import note_outcome
 from leaderboard.search.models import RunStatus, SearchCandidate, SearchEvent, SearchRun
-from leaderboard.search.services import runs
+from leaderboard.search.services import ending, runs
 from leaderboard.search.services.log import add_event, lock
 from runners.contract.vocabulary import Verdict
 from runners.models import Evaluation
@@ -41,6 +41,7 @@ def record(*, evaluation: Evaluation) -> None:
         document: dict[str, Any] = {
             "digest": candidate.digest,
             "reason": evaluation.reason or str(evaluation.verdict),
+            "lost": evaluation.verdict == Verdict.INTERNAL_ERROR,
         }
     else:
         kind = SearchEvent.Kind.MEASURED
@@ -56,7 +57,7 @@ def record(*, evaluation: Evaluation) -> None:
     candidate.seconds, candidate.seq = seconds, event.seq
     candidate.save(update_fields=["status", "seconds", "seq"])
     _settle(run, candidate, evaluation, seconds, ours)
-    transaction.on_commit(partial(runs.stop_if_overspent, run_id=run.pk), robust=True)
+    transaction.on_commit(partial(ending.stop_if_overspent, run_id=run.pk), robust=True)
     if not ours:
         note_outcome(run=run, digest=candidate.digest, verdict=evaluation.verdict, log2_seconds=log2_seconds)
     if evaluation.verdict == Verdict.INTERNAL_ERROR:

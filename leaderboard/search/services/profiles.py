@@ -5,6 +5,7 @@ has no seconds for one goes on without it.
 """
 
 from dataclasses import dataclass
+from functools import partial
 
 from django.db import transaction
 from django.db.models import F
@@ -13,6 +14,7 @@ from django.db.models.functions import Greatest
 from leaderboard.search.llm.models import ParentProfile
 from leaderboard.search.models import SearchCandidate, SearchEvent, SearchRun
 from leaderboard.search.plan import Policy
+from leaderboard.search.services import ending
 from leaderboard.search.services.log import add_event, lock
 from leaderboard.search.state import SearchState
 from runners.contract.vocabulary import Mode
@@ -85,9 +87,4 @@ def record(*, evaluation: Evaluation) -> None:
         "device_seconds": evaluation.device_seconds,
     }
     add_event(run=run, kind=SearchEvent.Kind.PROFILED, document=document)
-
-
-def stop(*, run: SearchRun) -> None:
-    """Cancel those under way. Outside any lock of the run: evaluations are locked before it."""
-    for profile in run.profiles.filter(is_settled=False).select_related("evaluation"):
-        evaluations.request_cancel(evaluation=profile.evaluation)
+    transaction.on_commit(partial(ending.stop_if_overspent, run_id=run.pk), robust=True)

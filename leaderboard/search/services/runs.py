@@ -4,7 +4,6 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import F
 from django.utils import timezone
 
 from leaderboard.models import TaskVersion
@@ -18,7 +17,8 @@ from leaderboard.search.models import RunStatus, SearchCandidate, SearchEvent, S
 from leaderboard.search.plan import Plan
 from leaderboard.search.selectors.standings import standing_at
 from leaderboard.search.selectors.templates import template_of
-from leaderboard.search.services import profiles, promises, quotas
+from leaderboard.search.services import ending, promises, quotas
+from leaderboard.search.services.clock import wall_seconds
 from leaderboard.search.services.digests import device_digest, what_changed
 from leaderboard.search.services.limits import EXTENDED, Limits
 from leaderboard.search.services.log import add_event, lock
@@ -34,7 +34,6 @@ from runners.models import Device
 from runners.services import evaluations
 from surrogate.risk import Scope
 
-_GOING = (RunStatus.RUNNING, RunStatus.PAUSED)
 #: Why there was nothing to do where one of these changed nothing.
 WHY_NOT = {
     "pause": "The search was not running any more.",
@@ -125,12 +124,11 @@ def pause(*, run: SearchRun, user: User | None, message: str = "") -> bool:
     if locked.status != RunStatus.RUNNING:
         return False
     message = message or f"Paused by {by_whom(run, user)}."
-    locked.wall_seconds_spent += _wall_since(locked)
     SearchRun.objects.filter(pk=run.pk, status=RunStatus.RUNNING).update(
         status=RunStatus.PAUSED,
         stop_message=message[:300],
         going_since=None,
-        wall_seconds_spent=locked.wall_seconds_spent,
+        wall_seconds_spent=wall_seconds(locked),
     )
     locked.status = RunStatus.PAUSED
     add_event(run=locked, kind=SearchEvent.Kind.PAUSED, document={"message": message})
@@ -200,49 +198,7 @@ def set_visibility(*, run: SearchRun, user: User, is_public: bool) -> None:
 def cancel(*, run: SearchRun, user: User) -> bool:
     """End a run and stop what it has under way. False when it had ended before."""
     require_owner(run, user)
-    if not finish(run=run, reason=StopReason.CANCELLED, message=f"Cancelled by {by_whom(run, user)}."):
-        return False
-    stop_measuring(run=run)
-    return True
-
-
-@transaction.atomic
-def finish(*, run: SearchRun, reason: StopReason, message: str = "") -> bool:
-    """End a run with a reason; what is still being measured keeps its outcome. False when it had ended."""
-    locked = lock(run.pk)
-    if locked.status not in _GOING:
-        return False
-    message = message or f"Ended because {reason.label}."
-    SearchRun.objects.filter(pk=run.pk, status__in=_GOING).update(
-        status=RunStatus.FINISHED,
-        stop_reason=reason,
-        stop_message=message[:300],
-        finished_at=timezone.now(),
-        going_since=None,
-        wall_seconds_spent=locked.wall_seconds_spent + _wall_since(locked),
-    )
-    locked.status = RunStatus.FINISHED
-    add_event(run=locked, kind=SearchEvent.Kind.FINISHED, document={"reason": reason, "message": message})
-    return True
-
-
-def stop_measuring(*, run: SearchRun) -> None:
-    """Cancel the evaluations under way. Outside any lock of the run: evaluations are locked before it."""
-    waiting = run.candidates.filter(status=SearchCandidate.Status.MEASURING).select_related("evaluation")
-    for candidate in waiting:
-        if candidate.evaluation is not None:
-            evaluations.request_cancel(evaluation=candidate.evaluation)
-    profiles.stop(run=run)
-
-
-def stop_if_overspent(*, run_id: Any) -> None:
-    """Stop what is under way in a run whose device seconds are gone, as when kernels hang: those still queued
-    would each add to that, and a budget is passed by one evaluation at most. Also in a run that is paused,
-    waits or has no worker.
-    """
-    run = SearchRun.objects.filter(pk=run_id, device_seconds_spent__gte=F("device_seconds_limit")).first()
-    if run is not None:
-        stop_measuring(run=run)
+    return ending.stop(run=run, reason=StopReason.CANCELLED, message=f"Cancelled by {by_whom(run, user)}.")
 
 
 def stop_candidates(*, run: SearchRun, user: User, numbers: list[int]) -> int:
@@ -265,11 +221,6 @@ def stop_candidates(*, run: SearchRun, user: User, numbers: list[int]) -> int:
     return stopped
 
 
-def wall_seconds(run: SearchRun) -> float:
-    """Seconds that the run has been going, pauses left out."""
-    return run.wall_seconds_spent + _wall_since(run)
-
-
 def _standing_document(run: SearchRun, plan: Plan) -> dict[str, Any] | None:
     """What is known of the forecasts that the run will go by; None where it asks for none."""
     if not plan.policy.asks_surrogate:
@@ -282,10 +233,6 @@ def _standing_document(run: SearchRun, plan: Plan) -> dict[str, Any] | None:
 def _label(language: str) -> str:
     """A language as pages write it, or else the word that was asked for: templates have keys beside those."""
     return LANGUAGE_LABELS[Language(language)] if language in list(Language) else language
-
-
-def _wall_since(run: SearchRun) -> float:
-    return max(0.0, (timezone.now() - run.going_since).total_seconds()) if run.going_since else 0.0
 
 
 def _version(task_slug: str) -> TaskVersion:

@@ -28,7 +28,8 @@ from leaderboard.search.recall import recall_order
 from leaderboard.search.selectors.standings import standing_kept
 from leaderboard.search.selectors.states import FoldedRun, histories
 from leaderboard.search.selectors.templates import template_of
-from leaderboard.search.services import holding, profiles, runs
+from leaderboard.search.services import ending, holding, profiles, runs
+from leaderboard.search.services.clock import wall_seconds
 from leaderboard.search.services.digests import what_changed
 from leaderboard.search.services.log import add_event
 from leaderboard.search.services.profiles import Due
@@ -70,14 +71,12 @@ class Stepper:
         )
         if run.status != RunStatus.RUNNING:
             return False
-        if runs.wall_seconds(run) >= run.wall_seconds_limit:
-            ended = runs.finish(run=run, reason=StopReason.WALL_SECONDS)
-            runs.stop_measuring(run=run)
-            return ended
+        if wall_seconds(run) >= run.wall_seconds_limit:
+            return ending.stop(run=run, reason=StopReason.WALL_SECONDS)
         template = template_of(run)
         if template is None or (changed := what_changed(run, template)):
             message = changed if template else "The task's template is gone."
-            return runs.finish(run=run, reason=StopReason.CHANGED, message=message)
+            return ending.finish(run=run, reason=StopReason.CHANGED, message=message)
         if holding.wait_while_read_only(run):
             return False
         state = self._folded.catch_up()
@@ -91,13 +90,11 @@ class Stepper:
         """
         if run.device_seconds_spent < run.device_seconds_limit:
             return False
-        ended = runs.finish(run=run, reason=StopReason.DEVICE_SECONDS)
-        runs.stop_measuring(run=run)
-        return ended
+        return ending.stop(run=run, reason=StopReason.DEVICE_SECONDS)
 
     def _advance(self, run: SearchRun, template: Template | Pen, state: SearchState) -> bool:
         if run.measurements_spent + run.measurements_reserved >= run.measurements_limit:
-            return runs.finish(run=run, reason=StopReason.MEASUREMENTS)
+            return ending.finish(run=run, reason=StopReason.MEASUREMENTS)
         costs = estimates.reservations(run.version.spec_id, [run.device_id])
         each = costs[run.device_id, str(Mode.BENCHMARK)]
         # Set aside is what a profile under way may take.
@@ -108,7 +105,7 @@ class Stepper:
         if min(affordable, today) < 1 and profiles.under_way(run):
             return False  # it gives back what it does not use
         if affordable < 1:
-            return runs.finish(run=run, reason=StopReason.DEVICE_SECONDS)
+            return ending.finish(run=run, reason=StopReason.DEVICE_SECONDS)
         if today < 1:
             message = (
                 f"Paused: the day's device seconds are used up; they refill at {budget.refills_at:%H:%M} UTC."
@@ -124,7 +121,7 @@ class Stepper:
         except GeneratorSpent as error:
             return self._spent(run, error)
         if not generation.chosen:
-            return runs.finish(run=run, reason=StopReason.EXHAUSTED)
+            return ending.finish(run=run, reason=StopReason.EXHAUSTED)
         profile = None
         if isinstance(template, Pen):
             measuring = len(generation.chosen)
@@ -175,7 +172,7 @@ class Stepper:
             message = f"Paused: the site's money for language models: {self._writer.site_refused}."
             return runs.pause(run=run, user=None, message=message)
         reason = StopReason.TOKENS if "tokens" in str(error) else StopReason.MONEY
-        return runs.finish(run=run, reason=reason)
+        return ending.finish(run=run, reason=reason)
 
     def _store(
         self, run: SearchRun, state: SearchState, generation: Generation, each: float, profile: Due | None
