@@ -71,6 +71,7 @@ def test_its_honest_neighbours_work_is_its_own(control: Attempt, tmp_path: Path)
     assert _work(document.get("compile"), document["findings"]) == Work.OWN
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize(
     ("source", "work"), [(_BY_ANOTHER_NAME, Work.LIBRARY), (_OWN_BY_BLOCKS_OF_A_LIBRARY, Work.OWN)]
 )

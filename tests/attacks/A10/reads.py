@@ -1,5 +1,6 @@
 """Tries to read the runner's files, home directories and other submissions."""
 
+import errno
 import glob
 import os
 
@@ -11,14 +12,14 @@ PLACES += glob.glob("/home/*") + glob.glob("/root/*") + glob.glob("/srv/*") + gl
 for path in PLACES:
     try:
         if os.path.isdir(path):
-            if os.listdir(path):
-                print("READ", path)
+            found = os.listdir(path)
         else:
             with open(path, "rb") as file:
-                if file.read(1):
-                    print("READ", path)
-    except OSError:
-        pass
+                found = file.read(1)
+        print("READ" if found else "tried, empty:", path)
+    except OSError as error:
+        print("tried", path, errno.errorcode[error.errno])
+print("TRIED every place")
 
 
 def kernel(x):

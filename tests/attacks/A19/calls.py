@@ -15,6 +15,8 @@ for name, number in CALLS.items():
     result = libc.syscall(number, 0, space, 0, 0, 0)
     if result >= 0 or ctypes.get_errno() not in (errno.EPERM, errno.ENOSYS):
         print("OPEN", name, result, errno.errorcode.get(ctypes.get_errno()))
+    else:
+        print("tried", name, errno.errorcode[ctypes.get_errno()])
 
 
 def kernel(x):

@@ -1,6 +1,7 @@
 """Leaves something in every store it knows, and looks for it first."""
 
 import ctypes
+import errno
 import os
 import site
 
@@ -13,7 +14,8 @@ if libc.msgget(KEY, 0) >= 0:
     print("FOUND message queue")
 if libc.shmget(KEY, SIZE, IPC_CREAT | 0o666) >= 0:
     print("left a shared memory segment")
-libc.msgget(KEY, IPC_CREAT | 0o666)
+if libc.msgget(KEY, IPC_CREAT | 0o666) >= 0:
+    print("left a message queue")
 places = ["/tmp", "/dev/shm", "/dev/mqueue", "/var/tmp", "/run", os.path.expanduser("~"), "/kernelhub/runners/harness"]
 places += site.getsitepackages() + ["/usr/lib/python3/dist-packages", "/usr/local/lib"]
 paths = sorted({os.path.join(place, "left-by-a-run.pth") for place in places})
@@ -25,8 +27,8 @@ for path in paths:
         with open(path, "w") as file:
             file.write("import os\n")
         print("left", path)
-    except OSError:
-        pass
+    except OSError as error:
+        print("tried", path, errno.errorcode[error.errno])
 
 
 def kernel(x):

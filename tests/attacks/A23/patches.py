@@ -14,6 +14,7 @@ for name, module in list(sys.modules.items()):
         for attribute in ("_store", "_kind", "_sentence", "short"):
             if hasattr(module, attribute):
                 setattr(module, attribute, lambda *args, **kwargs: None)
+                print("replaced", name, attribute)
 
 
 def kernel(x):

@@ -13,11 +13,13 @@ def search():
     for name, module in sorted(sys.modules.items()):
         if name.startswith(("runners.supervisor", "runners.contract", "leaderboard")):
             print("FOUND module", name)
-    for item in gc.get_objects():
+    objects, frames = gc.get_objects(), sys._current_frames().values()
+    print("searched", len(objects), "objects and the frames of", len(frames), "threads")
+    for item in objects:
         if isinstance(item, types.FunctionType) and item.__name__ in WORDS and "torch" not in item.__module__:
             print("FOUND function", item.__module__, item.__name__)
             yield item
-    for frame in sys._current_frames().values():
+    for frame in frames:
         while frame is not None:
             for key in frame.f_locals:
                 if key in WORDS:

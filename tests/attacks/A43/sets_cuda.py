@@ -5,33 +5,38 @@ import ctypes
 import torch
 
 
+def tell(what, said):
+    print(f"CHANGED the {what}" if said == 0 else f"tried the {what}: {said}")
+
+
 def attempt():
     try:
         nvml = ctypes.CDLL("libnvidia-ml.so.1")
     except OSError as error:
         print("no library to ask:", error)
         return
-    if nvml.nvmlInit_v2() != 0:
-        print("the library does not start")
+    if (said := nvml.nvmlInit_v2()) != 0:
+        print("the library does not start:", said)
         return
     device = ctypes.c_void_p()
-    if nvml.nvmlDeviceGetHandleByIndex_v2(0, ctypes.byref(device)) != 0:
-        print("no device")
+    if (said := nvml.nvmlDeviceGetHandleByIndex_v2(0, ctypes.byref(device))) != 0:
+        print("no device:", said)
         return
     value, other = ctypes.c_uint(), ctypes.c_uint()
-    if nvml.nvmlDeviceGetComputeMode(device, ctypes.byref(value)) == 0:
-        said = nvml.nvmlDeviceSetComputeMode(device, value)
-        print("CHANGED the compute mode" if said == 0 else f"compute mode: {said}")
-    if nvml.nvmlDeviceGetPersistenceMode(device, ctypes.byref(value)) == 0:
-        said = nvml.nvmlDeviceSetPersistenceMode(device, value)
-        print("CHANGED the persistence mode" if said == 0 else f"persistence mode: {said}")
-    if nvml.nvmlDeviceGetPowerManagementLimit(device, ctypes.byref(value)) == 0:
-        said = nvml.nvmlDeviceSetPowerManagementLimit(device, value)
-        print("CHANGED the power limit" if said == 0 else f"power limit: {said}")
-    if nvml.nvmlDeviceGetApplicationsClock(device, 2, ctypes.byref(value)) == 0:
-        if nvml.nvmlDeviceGetApplicationsClock(device, 0, ctypes.byref(other)) == 0:
-            said = nvml.nvmlDeviceSetApplicationsClocks(device, value, other)
-            print("CHANGED the clocks" if said == 0 else f"clocks: {said}")
+    for what, ask, change in (
+        ("compute mode", nvml.nvmlDeviceGetComputeMode, nvml.nvmlDeviceSetComputeMode),
+        ("persistence mode", nvml.nvmlDeviceGetPersistenceMode, nvml.nvmlDeviceSetPersistenceMode),
+        ("power limit", nvml.nvmlDeviceGetPowerManagementLimit, nvml.nvmlDeviceSetPowerManagementLimit),
+    ):
+        if (said := ask(device, ctypes.byref(value))) == 0:
+            tell(what, change(device, value))
+        else:
+            print(f"does not know the {what}: {said}")
+    clock = nvml.nvmlDeviceGetApplicationsClock
+    if (said := clock(device, 2, ctypes.byref(value)) or clock(device, 0, ctypes.byref(other))) == 0:
+        tell("clocks", nvml.nvmlDeviceSetApplicationsClocks(device, value, other))
+    else:
+        print("does not know the clocks:", said)
 
 
 attempt()
