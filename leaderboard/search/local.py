@@ -15,6 +15,7 @@ from leaderboard.search.generators.base import (
     Operator,
     Proposal,
     digest_of,
+    is_starter,
 )
 from leaderboard.search.generators.template import Template
 from leaderboard.search.outlook import Outlook
@@ -140,7 +141,7 @@ class LocalSearch:
 
     def report(self) -> dict[str, Any]:
         best = self.state.best
-        opening = (row for row in self.rows if row["operator"] == Operator.START and not row["parameters"])
+        opening = (row for row in self.rows if is_starter(row["operator"], row["parameters"]))
         starter = next((row["seconds"] for row in opening), None)
         found = None if best is None else self.state.candidates[best[0]].proposal.kernel
         seconds = None if best is None else 2 ** best[1]

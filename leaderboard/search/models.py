@@ -7,7 +7,7 @@ from django.db import models
 from django.db.models import F, Q
 
 from leaderboard.models import Submission, TaskVersion
-from leaderboard.search.generators.base import Operator
+from leaderboard.search.generators.base import is_starter
 from leaderboard.search.telling import is_told
 from runners.models import Device, Evaluation, Kernel
 from surrogate.policy import Action
@@ -155,8 +155,7 @@ class SearchCandidate(models.Model):
 
     @property
     def is_starter(self) -> bool:
-        """Whether it is the task's starter, which a search begins with: a template's start has parameters."""
-        return self.operator == Operator.START and not self.parameters
+        return is_starter(self.operator, self.parameters)
 
     @property
     def lacks_forecast(self) -> bool:

@@ -31,6 +31,7 @@ from runners.supervisor.outcome import Ended, LateWrite
 
 #: Pages copied within the clock after each batch; the amount is constant, so that it cancels in the slope.
 _DRAWN_PAGES = 64
+_RAN = "The submission ran while it was stopped: "
 
 
 class CpuClock:
@@ -64,7 +65,7 @@ class CpuClock:
             what = f"it had {len(before[0])} processes, then others ({len(now[0])})"
         else:
             what = f"for {(now[1] - before[1]) / 1e6:.3g} ms"
-        raise Ended(Verdict.RUNTIME_ERROR, f"The submission ran while it was stopped: {what}.")
+        raise Ended(Verdict.RUNTIME_ERROR, f"{_RAN}{what}.")
 
     def request(
         self, message: dict[str, Any], limit: float, event: str, what: str, descriptors: Sequence[int] = ()
@@ -99,7 +100,7 @@ class CpuClock:
         try:
             self.child.send({"do": "go", "nonce": nonce})
             if not process_tree.all_still(pids):
-                raise Ended(Verdict.RUNTIME_ERROR, "The submission ran while it was stopped: it runs now.")
+                raise Ended(Verdict.RUNTIME_ERROR, f"{_RAN}it runs now.")
             self._compare(pids)
             self._stopped = None
             start = time.perf_counter()

@@ -1,7 +1,9 @@
 """A tiny task and short limits, so that every behaviour of the engine is tried for real and quickly."""
 
+import subprocess
+import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +15,13 @@ from runners.contract.parse import parse_task
 from runners.contract.result import ResultDocument
 from runners.contract.spec import TaskSpec
 from runners.contract.vocabulary import DeviceKind, Language, Mode
+from runners.sandbox import process_tree
 from runners.sandbox.bounds import MIB, Bounds
 from runners.sandbox.probe import Probe
 from runners.supervisor.evaluation import Evaluation
 from runners.supervisor.stop import Stop
 from tests.devices import own_cpu
+from tests.waiting import wait_for
 
 LIMITS = ModeLimits(deadline=120, compile=60, call=4, case_timing=1.5, warm_up=0.05)
 BOUNDS = Bounds(memory=1024 * MIB, processes=24, threads=100)
@@ -113,3 +117,15 @@ def make_spec(reference: str = REFERENCE, condition: str = "", **changes: Any) -
 
 def cpu_target(**facts: Any) -> DeviceTarget:
     return DeviceTarget(DeviceKind.CPU, 0, own_cpu().cores, facts)
+
+
+@pytest.fixture
+def above_one_that_runs() -> Iterator[int]:
+    """A process whose child is busy; below it, as a sandbox's processes are below the sandbox."""
+    code = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'while True: pass'])"
+    outer = subprocess.Popen([sys.executable, "-c", code])
+    wait_for("the busy child", lambda: bool(process_tree.descendants(outer.pid)))
+    yield outer.pid
+    process_tree.kill(outer.pid)
+    outer.kill()
+    outer.wait()

@@ -2,9 +2,7 @@
 
 import os
 import signal
-import subprocess
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,19 +13,6 @@ from runners.supervisor.clock_cpu import CpuClock
 from runners.supervisor.outcome import Ended
 from tests.waiting import wait_for
 
-_TREE = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'while True: pass'])"
-
-
-@pytest.fixture
-def root() -> Iterator[int]:
-    """A process whose child is busy; below it, as a sandbox's processes are below the sandbox."""
-    outer = subprocess.Popen([sys.executable, "-c", f"import subprocess, sys; {_TREE}"])
-    wait_for("the busy child", lambda: bool(process_tree.descendants(outer.pid)))
-    yield outer.pid
-    process_tree.kill(outer.pid)
-    outer.kill()
-    outer.wait()
-
 
 def clock_of(root: int) -> CpuClock:
     child: Any = SimpleNamespace(
@@ -37,10 +22,10 @@ def clock_of(root: int) -> CpuClock:
     return CpuClock(child, cores)
 
 
-def test_what_stands_still_may_be_stopped_again(root: int) -> None:
-    clock = clock_of(root)
+def test_what_stands_still_may_be_stopped_again(above_one_that_runs: int) -> None:
+    clock = clock_of(above_one_that_runs)
 
-    assert clock.freeze() == clock.freeze() == process_tree.descendants(root)
+    assert clock.freeze() == clock.freeze() == process_tree.descendants(above_one_that_runs)
 
 
 def ask(clock: CpuClock) -> None:
@@ -49,9 +34,9 @@ def ask(clock: CpuClock) -> None:
 
 @pytest.mark.parametrize("what_follows", [CpuClock.freeze, CpuClock.confirm, ask])
 def test_what_ran_since_it_was_stopped_is_refused(
-    root: int, what_follows: Callable[[CpuClock], object]
+    above_one_that_runs: int, what_follows: Callable[[CpuClock], object]
 ) -> None:
-    clock = clock_of(root)
+    clock = clock_of(above_one_that_runs)
     pids = clock.freeze()
     ran = process_tree.run_nanoseconds(pids)
     os.kill(pids[-1], signal.SIGCONT)
@@ -61,11 +46,11 @@ def test_what_ran_since_it_was_stopped_is_refused(
         what_follows(clock)
 
 
-def test_what_was_let_run_may_have_run(root: int) -> None:
-    clock = clock_of(root)
+def test_what_was_let_run_may_have_run(above_one_that_runs: int) -> None:
+    clock = clock_of(above_one_that_runs)
     clock.freeze()
     ask(clock)
-    pids = process_tree.descendants(root)
+    pids = process_tree.descendants(above_one_that_runs)
     ran = process_tree.run_nanoseconds(pids)
     wait_for("it to run", lambda: process_tree.run_nanoseconds(pids) > ran)
 

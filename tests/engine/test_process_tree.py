@@ -87,17 +87,6 @@ def test_what_is_dead_and_not_buried_ran_as_long_as_it_did() -> None:
     assert process_tree.run_nanoseconds([process.pid]) == 0
 
 
-@pytest.fixture
-def above_one_that_runs() -> Iterator[int]:
-    code = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'while True: pass'])"
-    outer = subprocess.Popen([sys.executable, "-c", code])
-    wait_for("the busy child", lambda: bool(process_tree.descendants(outer.pid)))
-    yield outer.pid
-    process_tree.kill(outer.pid)
-    outer.kill()
-    outer.wait()
-
-
 def test_what_is_marked_as_stopped_and_on_its_core_still_is_waited_for(
     above_one_that_runs: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

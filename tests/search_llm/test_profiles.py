@@ -170,13 +170,9 @@ def test_a_durable_run_profiles_its_best_kernels_and_pays_for_it(
     assert "Self CPU time" in page.content.decode()
 
 
-@pytest.mark.django_db(transaction=True)
-def test_a_cancelled_run_stops_its_profile(
-    start: Start,  # noqa: F811
-    server: FakeClaude,
-    runner: Runner,
-    device: Device,
-) -> None:
+@pytest.fixture
+def profiling(start: Start, server: FakeClaude, runner: Runner, device: Device) -> SearchRun:  # noqa: F811
+    """A run whose first best kernel waits to be profiled."""
     server.responder = Reader()
     run = start(measurements=6)
     stepper = stepper_of(run, server)
@@ -184,6 +180,12 @@ def test_a_cancelled_run_stops_its_profile(
     finish_all(runner, device)
     assert stepper.step()
     assert Evaluation.objects.filter(mode=Mode.PROFILE, status=EvaluationStatus.QUEUED).count() == 1
+    return run
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_cancelled_run_stops_its_profile(profiling: SearchRun) -> None:
+    run = profiling
     runs.cancel(run=run, user=run.user)
     run.refresh_from_db()
     assert not Evaluation.objects.exclude(status=EvaluationStatus.FINISHED).exists()
@@ -193,18 +195,10 @@ def test_a_cancelled_run_stops_its_profile(
 
 @pytest.mark.django_db(transaction=True)
 def test_a_profile_that_uses_up_the_device_seconds_stops_what_is_queued(
-    start: Start,  # noqa: F811
-    server: FakeClaude,
-    runner: Runner,
-    device: Device,
+    profiling: SearchRun, runner: Runner, device: Device
 ) -> None:
     """Also in a run that takes no step, as when it is paused."""
-    server.responder = Reader()
-    run = start(measurements=6)
-    stepper = stepper_of(run, server)
-    stepper.step()
-    finish_all(runner, device)
-    assert stepper.step()
+    run = profiling
     runs.pause(run=run, user=run.user)
     measuring, profiling = claimed(runner, device)
     assert (measuring.mode, profiling.mode) == (Mode.BENCHMARK, Mode.PROFILE)

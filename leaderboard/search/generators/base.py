@@ -5,7 +5,7 @@ from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from enum import StrEnum
 from random import Random
-from typing import Protocol
+from typing import Any, Protocol
 
 from surrogate.contract.request import KernelText
 from surrogate.features.similarity import kernel_digest
@@ -28,6 +28,13 @@ class Operator(StrEnum):
     REPAIR = "repair"  # a kernel that failed, with what it failed by
 
 
+def is_starter(operator: str, parameters: Any) -> bool:
+    """Whether a candidate is the task's starter, which a search begins with: a template's start has
+    parameters.
+    """
+    return operator == Operator.START and not parameters
+
+
 @dataclass(frozen=True)
 class Proposal:
     """A kernel that may be worth measuring. ``digest`` is equal for kernels with equal code and settings.
@@ -43,8 +50,7 @@ class Proposal:
 
     @property
     def is_starter(self) -> bool:
-        """Whether it is the task's starter, which a search begins with: a template's start has parameters."""
-        return self.operator == Operator.START and not self.kernel.parameters
+        return is_starter(self.operator, self.kernel.parameters)
 
 
 @dataclass(frozen=True)

@@ -71,20 +71,16 @@ def _stop(run: SearchRun, reason: StopReason, message: str) -> bool:
     return True
 
 
-def stop_measuring(*, run: SearchRun) -> None:
-    """Cancel the evaluations under way. Outside any lock of the run: evaluations are locked before it."""
-    for evaluation in Evaluation.objects.filter(pk__in=_under_way(run)):
-        evaluations.request_cancel(evaluation=evaluation)
-
-
 def stop_if_overspent(*, run_id: Any) -> None:
     """Stop what is under way in a run whose device seconds are gone, as when kernels hang: those still queued
     would each add to that, and a budget is passed by one evaluation at most. Also in a run that is paused,
-    waits or has no worker.
+    waits or has no worker. Outside any lock of the run: evaluations are locked before it.
     """
     run = SearchRun.objects.filter(pk=run_id, device_seconds_spent__gte=F("device_seconds_limit")).first()
-    if run is not None:
-        stop_measuring(run=run)
+    if run is None:
+        return
+    for evaluation in Evaluation.objects.filter(pk__in=_under_way(run)):
+        evaluations.request_cancel(evaluation=evaluation)
 
 
 def _under_way(run: SearchRun) -> set[UUID]:
