@@ -8,6 +8,7 @@ from typing import Any
 
 from leaderboard.catalog import loader
 from leaderboard.catalog.loader import CatalogTask, Fixture
+from leaderboard.trust import doubt_of, measured_of
 from runners.contract.result import ResultDocument
 from runners.contract.vocabulary import DeviceKind, Mode, Verdict
 from tests.gpu import jobs
@@ -52,17 +53,25 @@ def run() -> dict[str, Any]:
 
 
 def ranked() -> dict[str, Any]:
-    """A few good submissions as they would be ranked, with every time taken."""
+    """A few good submissions as they would be ranked, with every time taken. No doubt may hold one back."""
     outcomes = {}
     for slug, name in _RANKED:
         task = task_named(slug)
         fixture = next(item for item in task.good if item.path.name == name)
         outcomes[f"{slug}/{name}"] = _run(task, fixture, Mode.RANKED)
+    doubts = {name: doubt for name, document in outcomes.items() if (doubt := _doubt(document))}
     return {
-        "ok": all(document["verdict"] == Verdict.PASSED for document in outcomes.values()),
+        "ok": all(document["verdict"] == Verdict.PASSED for document in outcomes.values()) and not doubts,
         "outcomes": outcomes,
-        "summary": [line for name, document in outcomes.items() for line in _lines(name, document)],
+        "doubts": doubts,
+        "summary": [line for name, document in outcomes.items() for line in _lines(name, document)]
+        + [f"{name} would be held: {doubt}" for name, doubt in doubts.items()],
     }
+
+
+def _doubt(document: ResultDocument) -> str:
+    measured = measured_of(document)
+    return "" if measured is None else doubt_of(measured, document)
 
 
 def task_named(slug: str) -> CatalogTask:
@@ -98,11 +107,12 @@ def _lines(name: str, document: ResultDocument) -> list[str]:
             continue
         half = (timing["ci_high"] - timing["ci_low"]) / 2 / timing["seconds"]
         counts = {length: len(times) for length, times in timing["samples"].items()}
+        alone = jobs.microseconds(timing.get("alone_seconds"))
         lines.append(
             f"  {timing['case']}: {jobs.microseconds(timing['seconds'])} us ± {100 * half:.2f} %, events "
             f"{jobs.microseconds(timing.get('event_seconds'))} us, copy "
             f"{jobs.microseconds(timing['copy_seconds'])} us, overhead "
-            f"{jobs.microseconds(timing['overhead_seconds'])} us, batches {counts}, "
+            f"{jobs.microseconds(timing['overhead_seconds'])} us, alone {alone} us, batches {counts}, "
             f"{timing['bytes'] / timing['seconds'] / 1e12:.2f} TB/s"
         )
     return lines

@@ -42,7 +42,7 @@ def watch():
                 done.clear()
                 state["calling"] = False
             if len(places) >= 8 and places[0]["given"][0].numel() >= 1 << 20:
-            print("armed", file=sys.stderr)
+                print("armed", file=sys.stderr)
                 start_early(calls, sorted(((place["given"][0], place["out"]) for place in places), key=address))
 
 
