@@ -98,10 +98,10 @@ class CaseTimer:
             text = f"Case {case.name}: the device's events say {told:.4g} s per call, the clock outside the "
             text += f"submission {found.seconds:.4g} s; with two times there is none to report."
             raise Ended(Verdict.REFUSED, text)
+        told_of = overlap(case.device_kind, alone, found.seconds, found.intercept - null)
         # What noise and waking up do not explain is work of the calls, wherever in the batch it was done.
         found = found.charged(_FIRST_NULLS * null, min(samples))
-        told_of = overlap(self._case.device_kind, alone, found.seconds)
-        if self._case.device_kind == DeviceKind.CPU:
+        if case.device_kind == DeviceKind.CPU:
             found = found.at_least(least_seconds(alone))
         timing = self._timing(found, samples, ceilings)
         timing["null_seconds"] = null

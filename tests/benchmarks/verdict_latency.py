@@ -31,11 +31,9 @@ from runners.devices import detect
 from runners.sandbox import process_tree
 from runners.supervisor.client import run_job
 from runners.supervisor.pool import WarmPool
+from tests.at_rest import wait_until_at_rest
 
 _TASK = loader.load(loader.CATALOG / "softmax")
-_AT_REST = 1.0  # seconds in which next to nothing below a supervisor ran
-_NEXT_TO_NOTHING = 20e6  # nanoseconds: an open CUDA context keeps threads that wake now and then
-_PATIENCE = 30.0
 
 
 @dataclass(frozen=True)
@@ -141,14 +139,8 @@ def _bring_to_rest(pool: WarmPool) -> None:
     pool.refill()
     if pool.waiting is None:
         raise RuntimeError("the pool started nothing")
-    end = time.monotonic() + _PATIENCE
-    before = -_NEXT_TO_NOTHING
-    while time.monotonic() < end:
-        spent = process_tree.run_nanoseconds([pool.waiting, *process_tree.descendants(pool.waiting)])
-        if spent - before < _NEXT_TO_NOTHING:
-            return
-        before = spent
-        time.sleep(_AT_REST)
+    waiting = pool.waiting
+    wait_until_at_rest(lambda: [waiting, *process_tree.descendants(waiting)])
 
 
 def _summary(readings: Sequence[float | None]) -> dict[str, Any]:

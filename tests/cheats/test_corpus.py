@@ -78,3 +78,12 @@ def test_tests_that_cover_the_others_exist(corpus: Corpus) -> None:
     for case, name in covered.items():
         path, _, function = name.partition("::")
         assert f"def {function}(" in (repository / path).read_text(), case
+
+
+@pytest.mark.parametrize("corpus", [CORPUS, read_corpus(ROOT.parent / "attacks", tasks=ROOT)])
+def test_those_for_a_gpu_are_python_too(corpus: Corpus) -> None:
+    """They run on a GPU alone, where a slip of the pen would be found late."""
+    found = [item for item in corpus.attempts_on(DeviceKind.CUDA) if item.path.suffix == ".py"]
+    assert found
+    for attempt in found:
+        compile(attempt.path.read_text(), attempt.name, "exec")

@@ -16,6 +16,7 @@ from typing import Any
 
 from leaderboard.catalog.loader import CATALOG
 from runners.contract.vocabulary import DeviceKind, Verdict
+from tests.at_rest import supervisors, wait_until_at_rest
 from tests.gpu import jobs
 from tests.gpu.site_process import Person, Site, running_site
 from tests.waiting import wait_for
@@ -114,7 +115,9 @@ def _walk(site: Site, steps: _Steps, kind: DeviceKind) -> dict[str, Any]:
         assert row["audit"] is not None, "it holds first place and was not run a second time"
     with steps.step("from handing in to the verdict, as a page sees it") as row:
         row["waits"] = [
-            _waited(person, slug, path, known=known) for path in (first, second) for known in (False, True)
+            _waited(site, person, slug, path, known=known)
+            for path in (first, second)
+            for known in (False, True)
         ]
     with steps.step("pages show it"):
         assert person.name in person.page(f"/tasks/{_TASK}/board/?device={slug}")
@@ -131,14 +134,16 @@ def _submit(person: Person, slug: str, path: Path, source: str | None = None) ->
     return person.submit(task=_TASK, device=slug, filename=path.name, mode="ranked", source=text)
 
 
-def _waited(person: Person, slug: str, path: Path, *, known: bool) -> dict[str, Any]:
-    """Seconds from handing in a test run, the device idle, until a page has its first result and its verdict.
-    A page asks whenever its socket says that there is news. A ``known`` source was compiled before.
+def _waited(site: Site, person: Person, slug: str, path: Path, *, known: bool) -> dict[str, Any]:
+    """Seconds from handing in a test run, the device idle and the next sandbox warm, until a page has its
+    first result and its verdict. A page asks whenever its socket says that there is news. A ``known`` source
+    was compiled before.
     """
     text = path.read_text(encoding="utf-8")
     if not known:
         text = f"{'#' if path.suffix == '.py' else '//'} {secrets.token_hex(8)}\n{text}"
     wait_for("the device to be idle", lambda: _idle(person, slug), _RUN, _PAUSE)
+    wait_until_at_rest(lambda: supervisors(site.process.pid))
     start = time.monotonic()
     number = person.submit(task=_TASK, device=slug, filename=path.name, mode="test", source=text)["id"]
     first_test = None
