@@ -151,7 +151,7 @@ class LocalSearch:
             "policy": str(self.plan.policy),
             "seed": self.plan.seed,
             "stop_reason": self.stop_reason,
-            "guarantee": unguaranteed(self.plan.rules).promise if self.plan.policy.asks_surrogate else "",
+            "guarantee": unguaranteed(self.plan.rules).promise if self.plan.policy.may_promise else "",
             "measured": len(self.rows),
             "considered": len(self.state.candidates),
             "starter_seconds": starter,

@@ -72,6 +72,7 @@ class SearchRun(models.Model):
     wall_seconds_limit = models.FloatField()
     wall_seconds_spent = models.FloatField(default=0)  # up to the last pause
     going_since = models.DateTimeField(null=True, blank=True)  # null while paused, waiting, finished
+    resumes_at = models.DateTimeField(null=True, blank=True)  # when a paused run goes on by itself
 
     #: Whether the best kernel is entered on the board, in its owner's name, once the run has ended.
     enters_best = models.BooleanField(default=True)
@@ -87,6 +88,7 @@ class SearchRun(models.Model):
         indexes = [
             models.Index(fields=["-created_at"], name="search_newest"),
             models.Index(fields=["status"], name="search_going", condition=Q(status="running")),
+            models.Index(fields=["resumes_at"], name="search_resumes", condition=Q(status="paused")),
         ]
         constraints = [
             models.CheckConstraint(

@@ -23,6 +23,11 @@ class Policy(StrEnum):
     def asks_surrogate(self) -> bool:
         return self in (Policy.SURROGATE, Policy.TOPK)
 
+    @property
+    def may_promise(self) -> bool:
+        """Whether skips are of what is forecast to lose; top k leaves out what others look faster than."""
+        return self == Policy.SURROGATE
+
 
 @dataclass(frozen=True)
 class Plan:

@@ -1,6 +1,6 @@
 """How pages of searches write what a run used, and name what became of a candidate."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,6 +33,8 @@ _ACTIONS = {
     "skip": "forecast to lose to the best so far, or hardly to work: not worth a measurement",
     "audit": "a skip that is measured all the same, drawn by lot, so that skips are checked",
 }
+#: And by top k, which takes those that look fastest, however likely others are to win.
+_TOPK_ACTIONS = {"measure": "among the few that look fastest", "skip": "others look faster"}
 #: Kinds that the device has seen, in the order of the table of an ended run.
 _RAN = (Kind.MEASURED, Kind.AUDITED, Kind.MEASURING, Kind.FAILED)
 
@@ -155,13 +157,17 @@ def failures(rows: Sequence[Row]) -> list[Failure]:
 
 
 @register.filter
-def action_meaning(action: str) -> str:
-    return _ACTIONS.get(action, "")
+def action_meaning(action: str, policy: str) -> str:
+    return _meanings(policy).get(action, "")
 
 
 @register.simple_tag
-def action_meanings() -> list[tuple[str, str]]:
-    return list(_ACTIONS.items())
+def action_meanings(policy: str) -> list[tuple[str, str]]:
+    return list(_meanings(policy).items())
+
+
+def _meanings(policy: str) -> Mapping[str, str]:
+    return _TOPK_ACTIONS if policy == Policy.TOPK else _ACTIONS
 
 
 @register.filter

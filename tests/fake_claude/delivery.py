@@ -23,6 +23,8 @@ class Delivery:
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, stalled: threading.Event
     ) -> bool:
         """True when the connection can take another request."""
+        if self.reply.until is not None:
+            await asyncio.to_thread(self.reply.until.wait)
         if self.reply.fault == "reset":
             wire.reset(writer)
             return False

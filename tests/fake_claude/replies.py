@@ -1,6 +1,7 @@
 """What the server may be told to say. A Reply is a message or an error, and how its delivery goes wrong."""
 
 import json
+import threading
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -51,6 +52,7 @@ class Reply:
     headers: dict[str, str] = field(default_factory=dict)
     raw_body: bytes | None = None  # sent as it is, e.g. a proxy's page
     fault: Fault = ""
+    until: threading.Event | None = None  # the model thinks until it is set
 
     def failing(self, fault: Fault, error_type: str = "") -> "Reply":
         """The same reply, delivered badly."""

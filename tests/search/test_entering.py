@@ -1,6 +1,7 @@
 """The best kernel of an ended run on the board: by itself or because its owner asks, once, and marked."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -10,6 +11,7 @@ from django.test import Client
 from django.utils import timezone
 from rest_framework.test import APIClient
 
+from leaderboard.catalog.loader import CATALOG, load
 from leaderboard.models import Submission, TaskVersion
 from leaderboard.search.loop import MOST_OPENINGS
 from leaderboard.search.models import SearchRun
@@ -19,6 +21,7 @@ from leaderboard.search.services import entering, runs
 from leaderboard.search.services.limits import Limits
 from leaderboard.search.services.stepping import Stepper
 from leaderboard.selectors import boards
+from leaderboard.services import tasks
 from leaderboard.services.errors import Refusal
 from runners.contract.vocabulary import Verdict
 from runners.models import Device, Lane, Runner
@@ -74,6 +77,19 @@ def test_what_is_not_entered(start: Start, ended: SearchRun, owner: User) -> Non
     TaskVersion.objects.update(is_current=False)
     assert refused(ended, owner) == "run_changed"
     assert not Submission.objects.exists()
+
+
+def test_nothing_is_entered_on_a_version_it_was_not_measured_on(ended: SearchRun) -> None:
+    SearchRun.objects.filter(pk=ended.pk).update(enters_best=True)
+    source = load(CATALOG / "softmax")
+    reference = f"# Said otherwise.\n{source.spec.reference}"
+    tasks.load_task(source=replace(source, spec=replace(source.spec, reference=reference)))
+    (due,) = entering.due()
+    assert entering.enter_best(run=due) is None
+    assert not Submission.objects.exists()
+    assert entering.due() == [], "it is not tried again"
+    event = ended.events.latest("seq")
+    assert "new version" in event.document["message"]
 
 
 def test_what_ended_long_ago_is_entered_only_when_its_owner_asks(ended: SearchRun, owner: User) -> None:

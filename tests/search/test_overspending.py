@@ -5,11 +5,14 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.utils import timezone
 
 from leaderboard.models import Spend
 from leaderboard.search.models import RunStatus, SearchCandidate, SearchRun, StopReason
+from leaderboard.search.plan import Plan
 from leaderboard.search.services import runs
 from leaderboard.search.services.limits import Limits
+from leaderboard.search.services.means import room_for
 from leaderboard.search.services.stepping import Stepper
 from leaderboard.services import site_mode
 from runners.contract.vocabulary import Verdict
@@ -89,3 +92,39 @@ def test_once_the_device_seconds_are_gone_what_is_queued_is_not_begun(
     runs.extend(run=measuring, user=owner, more=Limits(0, 2000, 0))
     assert stepper.step()
     assert measuring.candidates.filter(status=Status.MEASURING).count() == 3
+
+
+@pytest.mark.parametrize(("seconds", "queued"), [(300.0, 2), (1000.0, 5), (230.0, 1)])
+def test_several_runners_that_all_hang_pass_the_limit_by_one_evaluation(
+    start: Callable[..., SearchRun],
+    runner: Runner,
+    device: Device,
+    django_capture_on_commit_callbacks: Callable[..., Any],
+    seconds: float,
+    queued: int,
+) -> None:
+    """What has begun on other devices of a name can't be stopped, unlike what waits behind it."""
+    others = [
+        Runner.objects.create(device=device, host="there", pid=pid, tier="T2", heartbeat_at=timezone.now())
+        for pid in range(2, 9)
+    ]
+    run = start(measurements=20, device_seconds=5000.0, plan=Plan(slots=8, multiple=2))
+    stepper = Stepper(run)
+    stepper.step()
+    measure_all(runner, device)
+    SearchRun.objects.update(device_seconds_limit=12.5 + seconds)
+    stepper.step()
+    held = [evaluations.claim_next(queue=device.slug, runner=one) for one in (runner, *others)]
+    begun = [evaluation for evaluation in held if evaluation is not None]
+    assert len(begun) == queued
+    for evaluation in begun:
+        with django_capture_on_commit_callbacks(execute=True):
+            finish(evaluation, verdict=Verdict.TIMEOUT, device_seconds=240.0)
+    run.refresh_from_db()
+    assert run.device_seconds_spent <= run.device_seconds_limit + 240
+    assert evaluations.claim_next(queue=device.slug, runner=runner) is None
+
+
+def test_a_profile_under_way_counts_among_what_may_hang() -> None:
+    assert [room_for(left, 240.0, 0) for left in (-5.0, 0.0, 239.0, 240.0, 1000.0)] == [1, 1, 1, 2, 5]
+    assert [room_for(left, 240.0, 1) for left in (0.0, 239.0, 240.0)] == [0, 0, 1]

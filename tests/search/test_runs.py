@@ -170,20 +170,6 @@ def test_the_budget_of_device_seconds_is_never_passed(start: Start, runner: Runn
     assert run.device_seconds_spent <= 300
 
 
-def test_a_spent_day_pauses_the_run_and_says_so(
-    start: Start, runner: Runner, device: Device, settings: Any
-) -> None:
-    run = start(measurements=50)
-    settings.DEVICE_SECONDS_PER_DAY = 300
-    stepper = Stepper(run)
-    while stepper.step() and run.status == RunStatus.RUNNING:
-        measure_all(runner, device)
-        run.refresh_from_db()
-    assert run.status == RunStatus.PAUSED
-    assert "device seconds" in run.stop_message
-    assert Spend.objects.get().spent_seconds + Spend.objects.get().reserved_seconds <= 300
-
-
 def test_pause_resume_and_cancel(start: Start, owner: User, runner: Runner, device: Device) -> None:
     run = start(measurements=10)
     stepper = Stepper(run)

@@ -128,6 +128,33 @@ def test_a_run_goes_by_the_runs_before_it_and_says_so(
     assert standing_kept(start(plan=Plan(policy=Policy.NONE))) is None
 
 
+def test_top_k_promises_nothing_of_what_it_leaves_out(
+    client: Client,
+    start: Callable[..., SearchRun],
+    runner: Runner,
+    device: Device,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A record that would guarantee skips: those of top k are no such skips."""
+    known = standing_of(SCOPE, losers(ENOUGH, off=1.0), RULES)
+    monkeypatch.setattr("leaderboard.search.services.runs.standing_at", lambda *_: known)
+    pages = {}
+    for policy in (Policy.SURROGATE, Policy.TOPK):
+        run = start(measurements=6, plan=Plan(slots=3, multiple=4, policy=policy), is_public=True)
+        stepper = Stepper(run)
+        while stepper.step():
+            measure_all(runner, device)
+        pages[policy] = client.get(reverse("search-record", args=[run.pk])).content.decode()
+        pages[policy] += client.get(reverse("search-table", args=[run.pk])).content.decode()
+    promise = known.bar(RULES).promise
+    assert "confidence" in promise
+    assert promise in pages[Policy.SURROGATE]
+    assert promise not in pages[Policy.TOPK]
+    assert known.calibration in pages[Policy.TOPK]
+    assert "forecast to lose" in pages[Policy.SURROGATE]
+    assert "forecast to lose" not in pages[Policy.TOPK]
+
+
 def test_what_many_runs_taught_is_asked_in_as_many_queries_as_of_one(
     start: Callable[..., SearchRun],
     runner: Runner,

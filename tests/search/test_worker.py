@@ -3,6 +3,8 @@
 from collections.abc import Callable
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from leaderboard.management.commands.search_worker import SearchWorker
 from leaderboard.models import Submission
@@ -47,6 +49,19 @@ def test_another_worker_goes_on_after_one_was_killed(start: Start, runner: Runne
     run.refresh_from_db()
     assert (run.measurements_spent, run.measurements_reserved) == (7, 0)
     assert run.status == RunStatus.FINISHED
+
+
+def test_a_look_at_a_run_does_not_read_again_what_is_known_of_it(start: Start) -> None:
+    """There is one each half second, and most find its kernels under way."""
+    run, worker = start(), SearchWorker()
+    worker.look()
+    with CaptureQueriesContext(connection) as first:
+        Stepper(run)
+    with CaptureQueriesContext(connection) as later:
+        worker.look()
+    texts = [{query["sql"] for query in found.captured_queries} for found in (first, later)]
+    assert texts[0]
+    assert not texts[0] & texts[1]
 
 
 def test_a_cancelled_run_enters_nothing(start: Start, runner: Runner, device: Device) -> None:

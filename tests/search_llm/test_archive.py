@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
@@ -13,7 +14,7 @@ from leaderboard.search.llm.book import Book
 from leaderboard.search.llm.models import ExampleUse
 from leaderboard.search.llm.pens import Pen
 from leaderboard.search.llm.records import uses_over_runs
-from leaderboard.search.llm.writers import library_of
+from leaderboard.search.llm.writers import library_of, still_shared
 from leaderboard.search.models import SearchRun
 from leaderboard.search.services import outcomes
 from leaderboard.services import submissions, tasks
@@ -149,6 +150,60 @@ def test_a_run_shows_them_and_keeps_count_of_what_they_were_worth(
     while stepper.step():
         finish_all(runner, device)
     assert uses_over_runs([str(shown.pk)])[str(shown.pk)].shown > use.shown
+
+
+def test_a_kernel_that_its_author_withdraws_is_in_no_prompt_from_then_on(
+    start: Start,  # noqa: F811
+    version: TaskVersion,
+    device: Device,
+    runner: Runner,
+    outsider: User,
+    server: FakeClaude,
+) -> None:
+    """In a process that has known it since the run began."""
+    shown = ranked(outsider, device, runner, "public_one", speed=3)
+    for evaluation in list(evaluations.Evaluation.objects.exclude(status="finished")):
+        evaluations.request_cancel(evaluation=evaluation)  # the audit of whoever leads
+    server.responder = Author()
+    stepper = stepper_of(start(measurements=8), server)
+    for _ in range(2):
+        assert stepper.step()
+        finish_all(runner, device)
+    assert any("public_one" in text for text in texts_of(server))
+    submissions.set_visibility(user=outsider, submission=shown, is_public=False)
+    known = len(server.requests)
+    while stepper.step():
+        finish_all(runner, device)
+    assert len(server.requests) > known
+    assert not any("public_one" in text for text in texts_of(server)[known:])
+
+
+def test_what_has_left_the_board_is_not_shown_either(
+    start: Start,  # noqa: F811
+    version: TaskVersion,
+    device: Device,
+    runner: Runner,
+    outsider: User,
+    django_assert_num_queries: Callable[..., Any],
+) -> None:
+    entered = []
+    for name in ("kept", "held", "gone"):
+        entered.append(ranked(outsider, device, runner, name))
+        for evaluation in list(evaluations.Evaluation.objects.exclude(status="finished")):
+            evaluations.request_cancel(evaluation=evaluation)  # the audit of whoever leads
+    kept, held, gone = entered
+    run = start()
+    library = library_of(run, Pen("cpp"))
+    assert len(library) == 3
+    Score.objects.filter(submission=held).update(standing=Standing.HELD)
+    Score.objects.filter(submission=gone).delete()
+    with django_assert_num_queries(1):
+        assert [item.key for item in still_shared(run, Pen("cpp"), library)] == [str(kept.pk)]
+    assert still_shared(run, Pen("cpp"), []) == []
+
+
+def texts_of(server: FakeClaude) -> list[str]:
+    return ["".join(block["text"] for block in body["messages"][0]["content"]) for body in server.bodies]
 
 
 def test_a_later_run_is_shown_what_helped_in_earlier_ones(

@@ -243,7 +243,7 @@ def test_a_call_that_died_with_its_process_counts_as_spent(
     second = make_search(journal=FileJournal(journal_file, {}), money="5")
     bound = Decimal(json.loads(lines[asked])["bound"])
     form = Decimal(json.loads(lines[asked - 1])["cost"])
-    assert second.purse.money_left() == Decimal(5) - bound - form
+    assert second.purse.left().money == Decimal(5) - bound - form
     second.search.run(2)
     steps = [item["step"] for item in second.generator.journal.entries() if item["kind"] == "asked"]
     assert steps == ["form", "g1.i0.s0.t0", "g1.i0.s0.t1"]

@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -10,6 +11,7 @@ from django.contrib.auth.models import User
 from django.db import connection
 from django.utils import timezone
 
+from leaderboard.management.commands.search_worker import SearchWorker
 from leaderboard.search.llm import desk
 from leaderboard.search.llm.database import LOST_AFTER
 from leaderboard.search.llm.models import JournalEntry
@@ -18,10 +20,12 @@ from leaderboard.search.services import runs
 from leaderboard.services import site_mode
 from runners.models import Device, Runner
 from surrogate.llm.outcome import Answer, Failure
+from surrogate.llm.prices import upper_bound
 from tests.fake_claude import FakeClaude, Reply
 from tests.search_llm.conftest import HAIKU, SONNET, code, kernel, purpose
 from tests.search_llm.test_runs import Start, access, finish_all, start, stepper_of  # noqa: F401  fixtures
 from tests.search_llm.test_search import FORM, Author
+from tests.waiting import wait_for
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -122,6 +126,33 @@ def test_a_site_that_becomes_read_only_pays_for_no_further_call(
     assert [purpose(body) for body in server.bodies] == ["form", "translate", *["judge"] * 3]
 
 
+def test_a_worker_that_ends_waits_for_a_paused_runs_reply_too(
+    start: Start,  # noqa: F811
+    server: FakeClaude,
+    owner: User,
+    runner: Runner,
+    device: Device,
+) -> None:
+    run = start(measurements=4)
+    stepper_of(run, server).step()
+    finish_all(runner, device)
+    author, thought = Author(), threading.Event()
+    server.responder = lambda body: replace(author(body), until=None if purpose(body) == "form" else thought)
+    worker = SearchWorker()
+    try:
+        worker.look()
+        wait_for("the first kernel to be asked for", lambda: len(server.requests) == 2)
+        runs.pause(run=run, user=owner)
+        worker.look()
+        assert not worker.wait_for_replies(0)
+    finally:
+        thought.set()
+    assert worker.wait_for_replies(60)
+    assert JournalEntry.objects.filter(run=run, kind="replied").count() == len(server.requests) == 2
+    run.refresh_from_db()
+    assert (run.status, run.money_reserved) == (RunStatus.PAUSED, 0)
+
+
 def test_an_attempt_that_was_lost_before_a_kill_is_booked_with_the_one_after_it(
     start: Start,  # noqa: F811
     server: FakeClaude,
@@ -150,7 +181,7 @@ def test_an_attempt_that_was_lost_before_a_kill_is_booked_with_the_one_after_it(
     asked = JournalEntry.objects.get(run=run, kind="asked", step="g1.i0.s0.t0")
     run.refresh_from_db()
     assert run.money_reserved == pytest.approx(float(asked.document["bound"]))
-    once = desk.upper_bound(SONNET, len(asked.document["prompt"].encode()), 16_000)
+    once = upper_bound(SONNET, len(asked.document["prompt"].encode()), 16_000)
     assert float(asked.document["bound"]) > 1.9 * float(once)
     old = timezone.now() - LOST_AFTER - timedelta(seconds=1)
     JournalEntry.objects.filter(pk=asked.pk).update(created_at=old)

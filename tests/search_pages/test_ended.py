@@ -8,6 +8,7 @@ from django.test import Client
 
 from leaderboard.search.kinds import Kind
 from leaderboard.search.models import RunStatus, SearchCandidate, SearchRun, StopReason
+from leaderboard.search.plan import Policy
 from leaderboard.templatetags.searches import action_meaning, best_so_far, kind_meaning, kind_name
 from surrogate.policy import Action
 
@@ -79,7 +80,8 @@ def test_every_end_says_why_the_rest_was_not_measured(reason: StopReason) -> Non
 
 
 def test_every_word_of_the_policy_is_explained() -> None:
-    assert all(action_meaning(action) for action in Action)
+    assert all(action_meaning(action, Policy.SURROGATE) for action in Action)
+    assert all(action_meaning(action, Policy.TOPK) for action in (Action.MEASURE, Action.SKIP))
     assert best_so_far("It beats the incumbent.") == "It beats the best kernel so far."
 
 

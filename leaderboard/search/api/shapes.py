@@ -95,6 +95,9 @@ class SearchOut(serializers.Serializer[SearchRun]):
     status = serializers.CharField(help_text="running, paused or finished")
     stop_reason = serializers.CharField(allow_blank=True)
     stop_message = serializers.CharField(allow_blank=True, help_text="Also why it is paused.")
+    resumes_at = serializers.DateTimeField(
+        allow_null=True, help_text="When a paused search goes on by itself; null where nobody knows."
+    )
     seq = serializers.IntegerField(help_text="Number of the newest event.")
     generations = serializers.IntegerField()
     considered = serializers.IntegerField()

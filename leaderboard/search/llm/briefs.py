@@ -21,11 +21,16 @@ def brief_of(run: SearchRun, pen: Pen, form: str = "") -> Brief:
     return Brief(spec_of(run.version), run.version.task.title, pen.language, facts, form)
 
 
-def shared_prompt(run: SearchRun) -> str:
-    """As prompts of a language model's run begin, which its journal does not repeat. Two queries at most."""
+def formed_brief(run: SearchRun) -> Brief:
+    """With the reference in functional form where the journal has one. A query for it."""
     replied = JournalEntry.objects.filter(run=run, kind=JournalEntry.Kind.REPLIED, step=FORM_STEP)
     form = form_of(replied.values_list("document__data", flat=True).first())
-    return "\n\n".join(block.text for block in brief_of(run, Pen(run.language), form).system)
+    return brief_of(run, Pen(run.language), form)
+
+
+def shared_prompt(run: SearchRun) -> str:
+    """As prompts of a language model's run begin, which its journal does not repeat. Two queries at most."""
+    return "\n\n".join(block.text for block in formed_brief(run).system)
 
 
 def form_of(data: Any) -> str:

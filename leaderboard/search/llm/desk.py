@@ -1,6 +1,7 @@
 """Asking models: money and tokens set aside, the question noted, the answer stored before anybody uses it."""
 
 import asyncio
+import threading
 from collections import deque
 from collections.abc import Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
@@ -9,6 +10,8 @@ from decimal import Decimal
 from functools import partial
 from typing import Any, Protocol
 
+from leaderboard.search.llm import affording
+from leaderboard.search.llm.affording import Left
 from leaderboard.search.llm.arms import Arm
 from leaderboard.search.llm.book import Book
 from leaderboard.search.llm.journal import Document, StepTaken
@@ -18,7 +21,6 @@ from surrogate.llm.clock import Clock
 from surrogate.llm.config import Config
 from surrogate.llm.ledger import SpendLedger
 from surrogate.llm.outcome import Answer, Failure, FailureKind
-from surrogate.llm.prices import upper_bound
 from surrogate.llm.request import Request
 
 #: Seconds for one question with all its attempts.
@@ -37,13 +39,11 @@ class Question:
 
     @property
     def bound(self) -> Decimal:
-        """The most that one attempt should cost, US dollars."""
-        return upper_bound(self.arm.model, self.request.prompt_bytes, self.request.max_tokens)
+        return affording.bound_of(self.arm, self.request)
 
     @property
     def tokens(self) -> int:
-        """The most that one attempt should take, as ``upper_bound`` counts them."""
-        return self.request.prompt_bytes // 2 + 500 + self.request.max_tokens
+        return affording.tokens_of(self.request)
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Reply:
 class Purse(Protocol):
     """What is left of a run's money and tokens, beside what the ledger refuses by itself."""
 
-    def money_left(self) -> Decimal: ...
+    def left(self) -> Left: ...
 
     def reserve_tokens(self, count: int) -> bool:
         """False when they do not fit, and then nothing is set aside."""
@@ -83,13 +83,20 @@ class Desk:
         *,
         deadline: float = DEADLINE,
         clock: Clock | None = None,
+        closing: threading.Event | None = None,
     ) -> None:
+        """``closing`` is set once the process is to end: nothing is asked then, and what comes is stored."""
         self._config, self._ledger, self._purse = config, ledger, purse
         self._deadline, self._clock = deadline, clock
+        self._closing = closing or threading.Event()
         self._primed: set[str] = set()
 
     def affords(self, arm: Arm, request: Request) -> bool:
-        return upper_bound(arm.model, request.prompt_bytes, request.max_tokens) <= self._purse.money_left()
+        return affording.bound_of(arm, request) <= self._purse.left().money
+
+    @property
+    def left(self) -> Left:
+        return self._purse.left()
 
     def ask(self, book: Book, questions: Sequence[Question]) -> list[Reply]:
         """One reply per question, in order; a step that has its reply already is not asked again.
@@ -116,8 +123,8 @@ class Desk:
         return is_first
 
     def _ask_group(self, book: Book, questions: Sequence[Question]) -> list[Reply]:
-        """Each is noted when a thread is free for it: whoever pauses or cancels the search meanwhile pays for
-        the calls under way and for no other."""
+        """Each is noted when a thread is free for it: whoever pauses or cancels the search meanwhile, or ends
+        the process, pays for the calls under way and for no other."""
         replies: list[Reply] = []
         taken: StepTaken | None = None
         left = deque(questions)
@@ -127,6 +134,10 @@ class Desk:
             waiting: dict[Future[Answer | Failure], tuple[Question, RetryTokens]] = {}
             while left or waiting:
                 while left and len(waiting) < _AT_ONCE:
+                    if self._closing.is_set():
+                        taken = StepTaken(left[0].step)
+                        left.clear()  # what is under way already is paid for, and stored below
+                        break
                     item = left.popleft()
                     if not self._purse.reserve_tokens(item.tokens):
                         failure = Failure(FailureKind.OVER_BUDGET, "the tokens of the search are used up")
@@ -139,13 +150,15 @@ class Desk:
                     except StepTaken as error:
                         self._purse.settle_tokens(item.tokens, 0)
                         taken = error
-                        left.clear()  # what is under way already is paid for, and stored below
+                        left.clear()  # as above
                         break
                     note = partial(book.journal.again, item.step, item.bound, item.tokens)
-                    ledger = RetryTokens(self._ledger, self._purse, item.tokens, note)
+                    ledger = RetryTokens(self._ledger, self._purse, item.tokens, note, self._closing)
                     waiting[pool.submit(self._call, item, ledger)] = item, ledger
                 for future in wait(waiting, return_when=FIRST_COMPLETED).done:
                     (item, ledger), outcome = waiting.pop(future), future.result()
+                    if ledger.is_closed:
+                        outcome, taken = _given_up(outcome), StepTaken(item.step)
                     tokens = tokens_of(outcome, lost=item.tokens)
                     try:
                         book.add("replied", item.step, reply_document(outcome, tokens))
@@ -164,6 +177,12 @@ class Desk:
         config = replace(self._config, models=(question.arm.model,))
         async with Claude(config, ledger, clock=self._clock) as client:
             return await client.ask(question.request, deadline=self._deadline)
+
+
+def _given_up(outcome: Answer | Failure) -> Failure:
+    """What a call came to whose next attempt was not made: earlier ones cost what they cost."""
+    message = "the process that asked was stopped"
+    return Failure(FailureKind.CANCELLED, message, attempts=outcome.attempts, seconds=outcome.seconds)
 
 
 def stored(book: Book, step: str) -> Reply | None:

@@ -10,6 +10,7 @@ from random import Random
 
 from leaderboard.search.generators.base import Ask, GeneratorPaused, GeneratorSpent, Proposal
 from leaderboard.search.llm import condensing, prompts
+from leaderboard.search.llm.affording import pays_for_findings
 from leaderboard.search.llm.arms import Arm, cheapest
 from leaderboard.search.llm.book import Book, Outcomes
 from leaderboard.search.llm.breaker import Breaker
@@ -43,6 +44,8 @@ class LlmGenerator:
     records: Callable[[], dict[Verifier, Record]] | None = None
     #: What examples were worth so far; in this search alone where nobody keeps count.
     uses: Callable[[], dict[str, Use]] | None = None
+    #: Those of the library that may be shown at this moment; all of it where nobody can withdraw any.
+    shown: Callable[[Sequence[Example]], Sequence[Example]] = lambda items: items
     #: What a profiler said of a kernel, by digest (condensing.readable); empty while nobody has looked.
     profiles: Callable[[str], str] = lambda _: ""
     name: str = "llm"
@@ -92,13 +95,16 @@ class LlmGenerator:
     def _findings(self, book: Book, brief: Brief, ask: Ask) -> dict[str, str]:
         """What the parents' profiles came to, by digest. The best one's is condensed now if it is there.
 
-        By the cheapest model: it reads numbers, it writes no kernel. Nothing is lost where nothing comes.
+        By the cheapest model: it reads numbers, it writes no kernel. Nothing is lost where nothing comes, and
+        nothing is found out that no prompt can be paid for any more.
         """
         for parent in [] if self.independent else ask.parents[:1]:
             step = condensing.step_of(parent.digest)
             if step in book.asked:
                 if step not in book.replied and not self.journal.is_lost(step):
                     raise StepTaken(step)
+                continue
+            if not pays_for_findings(brief, self.arms, parent, self.desk.left):
                 continue
             profile, arm = self.profiles(parent.digest), cheapest(self.arms)
             request = condensing.condense(brief, parent.kernel.source, profile, arm.effort)

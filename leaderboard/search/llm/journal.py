@@ -15,7 +15,7 @@ Document = Mapping[str, Any]
 
 
 class StepTaken(Exception):
-    """This step may not be asked: another process has, or the search was stopped in the meantime."""
+    """This step may not be asked: another process has, or the search or this process was stopped."""
 
 
 class Journal(Protocol):

@@ -10,6 +10,7 @@ from leaderboard.catalog.loader import CatalogTask, load_all
 from leaderboard.search.documents import plan_document
 from leaderboard.search.generators.base import digest_of
 from leaderboard.search.llm import prompts
+from leaderboard.search.llm.affording import Left
 from leaderboard.search.llm.arms import Arm
 from leaderboard.search.llm.book import Book
 from leaderboard.search.llm.condensing import readable
@@ -66,9 +67,10 @@ class LocalPurse:
         self._tokens = None if tokens is None else tokens - tokens_spent
         self._lock = threading.Lock()
 
-    def money_left(self) -> Decimal:
-        limit = self.ledger.limit
-        return (limit or Decimal(0)) - self.ledger.spent - self.ledger.reserved
+    def left(self) -> Left:
+        limit = self.ledger.limit or Decimal(0)
+        with self._lock:
+            return Left(limit - self.ledger.spent - self.ledger.reserved, self._tokens)
 
     def reserve_tokens(self, count: int) -> bool:
         with self._lock:

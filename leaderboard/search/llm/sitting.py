@@ -178,7 +178,7 @@ class Sitting:
         near = move.parents[0].kernel if move.parents else None
         uses = self._of.uses_in(self._book)
         reference, language = self._brief.spec.reference, str(self._brief.language)
-        return examples.retrieve(reference, language, near, self._of.library, uses)
+        return examples.retrieve(reference, language, near, self._of.shown(self._of.library), uses)
 
     # What came of it
 

@@ -2,10 +2,12 @@
 
 import math
 import os
-from collections.abc import Mapping
+import threading
+from collections.abc import Mapping, Sequence
 from functools import partial
+from uuid import UUID
 
-from django.db.models import F, OuterRef, Subquery, Window
+from django.db.models import F, OuterRef, QuerySet, Subquery, Window
 from django.db.models.functions import RowNumber
 
 from leaderboard.models import Baseline, Score, Standing
@@ -46,10 +48,12 @@ class Writer:
         config: Config | None = None,
         environ: Mapping[str, str] = os.environ,
         clock: Clock | None = None,
+        closing: threading.Event | None = None,
     ) -> None:
+        """``closing``: as the desk has it."""
         self._config = config or Config.from_environment(environ)
         self._limit = daily_limit(environ)
-        self._clock = clock
+        self._clock, self._closing = clock, closing
         self._outcomes: dict[str, Outcome] = {}
         self._generator: LlmGenerator | None = None
         self._ledger: RunLedger | None = None
@@ -59,7 +63,7 @@ class Writer:
         self._learn(run)
         purse = purse_of(run)
         self._ledger = RunLedger(purse.ledger, DatabaseLedger(self._limit))
-        desk = Desk(self._config, self._ledger, purse, clock=self._clock)
+        desk = Desk(self._config, self._ledger, purse, clock=self._clock, closing=self._closing)
         if self._generator is None:
             self._generator = self._make(run, pen, desk)
         self._generator.desk = desk
@@ -89,6 +93,7 @@ class Writer:
             if chosen.verify
             else None,
             uses=partial(uses_over_runs, [item.key for item in library]),
+            shown=partial(still_shared, run, pen),
             profiles=partial(profile_of, run),
         )
 
@@ -108,17 +113,7 @@ def profile_of(run: SearchRun, digest: str) -> str:
 
 
 def library_of(run: SearchRun, pen: Pen) -> list[Example]:
-    """The fastest ranked kernels of each task whose authors let others read them. One query.
-
-    The owner's private ones are left out too: who may watch the run, now or later, may read its prompts.
-    """
-    shared = Score.objects.filter(
-        submission__is_public=True,
-        baseline="",
-        standing=Standing.RANKED,
-        device__kind=run.device.kind,
-        submission__kernel__language=str(pen.language),
-    )
+    """The fastest ranked kernels of each task whose authors let others read them. One query."""
     place = Window(
         RowNumber(), partition_by=[F("version_id"), F("device_id")], order_by=[F("seconds"), F("pk")]
     )
@@ -126,7 +121,8 @@ def library_of(run: SearchRun, pen: Pen) -> list[Example]:
         version=OuterRef("version"), device=OuterRef("device"), baseline=Baseline.EAGER
     ).order_by("-created_at")
     rows = (
-        shared.annotate(place=place)
+        _shared(run, pen)
+        .annotate(place=place)
         .filter(place__lte=_MOST_OF_A_BOARD)
         .annotate(eager=Subquery(eager.values("seconds")[:1]))
         .select_related("submission__kernel", "version__task", "version__spec", "device")
@@ -143,3 +139,25 @@ def library_of(run: SearchRun, pen: Pen) -> list[Example]:
         )
         for row in rows
     ]
+
+
+def still_shared(run: SearchRun, pen: Pen, library: Sequence[Example]) -> list[Example]:
+    """Without those that were withdrawn, deleted or taken off the board since they were read. One query."""
+    keys = [UUID(item.key) for item in library]
+    rows = _shared(run, pen).filter(submission__in=keys).values_list("submission", flat=True)
+    known = {str(key) for key in rows} if keys else set()
+    return [item for item in library if item.key in known]
+
+
+def _shared(run: SearchRun, pen: Pen) -> QuerySet[Score]:
+    """What a prompt may show.
+
+    The owner's private ones are left out too: who may watch the run, now or later, may read its prompts.
+    """
+    return Score.objects.filter(
+        submission__is_public=True,
+        baseline="",
+        standing=Standing.RANKED,
+        device__kind=run.device.kind,
+        submission__kernel__language=str(pen.language),
+    )

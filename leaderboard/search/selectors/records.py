@@ -64,7 +64,8 @@ class RunRecord:
     Audits are of kernels that were to be skipped. ``missed`` of them would have been the best found by
     then, and ``regret`` is by how many times faster the best of those was: 1.0 where none was faster.
     ``promise`` says what was guaranteed of skips when the run began, or why nothing, and ``calibration`` how
-    forecasts were corrected; both are empty where the run kept no such thing.
+    forecasts were corrected; both are empty where the run kept no such thing, and nothing is promised of what
+    top k leaves out, which may be likely to win.
     """
 
     judged: list[Judged]  # newest first
@@ -96,7 +97,7 @@ def record_of(run: SearchRun) -> RunRecord:
     ]
     times = [(generation, seconds) for _, generation, _, _, _, seconds in found if seconds]
     audits = [row for row in found if row[2] == Action.AUDIT]
-    standing = standing_kept(run)
+    standing, plan = standing_kept(run), plan_from(run.plan)
     gains = regrets([(row[1], row[5]) for row in audits if row[5]], times)
     return RunRecord(
         judged=judged[::-1],
@@ -109,7 +110,7 @@ def record_of(run: SearchRun) -> RunRecord:
         audits_failed=sum(row[5] is None for row in audits),
         missed=sum(gain > 1 for gain in gains),
         regret=max(gains, default=1.0),
-        promise=standing.bar(plan_from(run.plan).rules).promise if standing else "",
+        promise=standing.bar(plan.rules).promise if standing and plan.policy.may_promise else "",
         calibration=standing.calibration if standing else "",
     )
 

@@ -33,6 +33,7 @@ def finish(*, run: SearchRun, reason: StopReason, message: str = "") -> bool:
         stop_reason=reason,
         stop_message=message[:300],
         finished_at=timezone.now(),
+        resumes_at=None,
         going_since=None,
         wall_seconds_spent=wall_seconds(locked),
     )

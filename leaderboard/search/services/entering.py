@@ -7,7 +7,7 @@ from django.db import transaction
 from django.db.models import OuterRef, Subquery
 from django.utils import timezone
 
-from leaderboard.models import Submission
+from leaderboard.models import Submission, TaskVersion
 from leaderboard.search.models import RunStatus, SearchCandidate, SearchEvent, SearchRun, StopReason
 from leaderboard.search.selectors.runs import DUE_FOR, ENDINGS, has_entered, last_ending
 from leaderboard.search.services.log import add_event, lock
@@ -25,7 +25,7 @@ def due() -> list[SearchRun]:
     Not those that ended long ago: workers look twice a second, and all there ever were would be too many.
     """
     runs = SearchRun.objects.filter(status=RunStatus.FINISHED, enters_best=True, best_seconds__isnull=False)
-    runs = runs.filter(finished_at__gt=timezone.now() - DUE_FOR)
+    runs = runs.filter(finished_at__gt=timezone.now() - DUE_FOR, user__is_active=True)
     runs = runs.exclude(stop_reason__in=(StopReason.CANCELLED, StopReason.CHANGED))
     endings = SearchEvent.objects.filter(run=OuterRef("pk"), kind__in=ENDINGS).order_by("-seq")
     return list(
@@ -74,8 +74,7 @@ def enter(*, run: SearchRun, user: User) -> Submission:
     best = best_of(run)
     if best is not None and has_entered(run, best):
         raise Refusal("entered_before", "The search's best kernel was entered before.")
-    if run.version.spec_id != run.spec_digest or not run.version.is_current:
-        raise Refusal("run_changed", "The task has a new version, on which the kernel was not measured.")
+    _require_as_measured(run, run.version)
     if best is None or best.is_starter:
         raise Refusal("nothing_found", "The search found nothing faster than the starter.")
     return _submit(run, best, once=False)
@@ -104,8 +103,15 @@ def _submit(run: SearchRun, best: SearchCandidate, *, once: bool) -> Submission:
             is_public=run.is_public,
             machine_written=True,
         )
+        _require_as_measured(run, submission.version)
         _note(run, submission, f"Candidate {best.number} was entered.", once=once)
     return submission
+
+
+def _require_as_measured(run: SearchRun, version: TaskVersion) -> None:
+    """Raises Refusal where ``version`` is not what the run's kernels were measured on."""
+    if version.pk != run.version_id or version.spec_id != run.spec_digest or not version.is_current:
+        raise Refusal("run_changed", "The task has a new version, on which the kernel was not measured.")
 
 
 @transaction.atomic

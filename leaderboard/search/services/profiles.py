@@ -5,13 +5,19 @@ has no seconds for one goes on without it.
 """
 
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import partial
 
 from django.db import transaction
 from django.db.models import F
 from django.db.models.functions import Greatest
 
-from leaderboard.search.llm.models import ParentProfile
+from leaderboard.search.generators.base import Parent
+from leaderboard.search.llm.affording import Left, pays_for_findings
+from leaderboard.search.llm.arms import parse_arms
+from leaderboard.search.llm.briefs import formed_brief
+from leaderboard.search.llm.models import JournalEntry, ParentProfile
+from leaderboard.search.llm.setup import SETUP_STEP
 from leaderboard.search.models import SearchCandidate, SearchEvent, SearchRun
 from leaderboard.search.plan import Policy
 from leaderboard.search.services import ending
@@ -33,20 +39,35 @@ class Due:
 def due(run: SearchRun, state: SearchState, *, seconds: float, left: float, measuring: int) -> Due | None:
     """What to profile beside a generation of ``measuring`` kernels; ``left`` device seconds are unpromised.
 
-    None once nothing would be written after it, and for independent samples, which build on nothing.
+    None once nothing would be written after it, for want of measurements or of money, and for independent
+    samples, which build on nothing.
     """
     if state.best is None or seconds > left or run.plan["policy"] == Policy.RANDOM:
         return None
     if run.measurements_spent + measuring >= run.measurements_limit:
         return None
-    digest = state.best[0]
+    digest, log2_seconds = state.best
     if run.profiles.filter(digest=digest).exists():
+        return None
+    if not _informs_a_prompt(run, Parent(digest, state.candidates[digest].proposal.kernel, log2_seconds)):
         return None
     return Due(run.candidates.select_related("kernel").get(digest=digest), seconds)
 
 
-def under_way(run: SearchRun) -> bool:
-    return bool(run.profiles.filter(is_settled=False).exists())
+def _informs_a_prompt(run: SearchRun, parent: Parent) -> bool:
+    """Whether what a profiler says of ``parent`` can still be read, and a kernel be written after it.
+
+    Its calls of this very step are paid by now, and the row that the step began with does not know of them.
+    """
+    setup = JournalEntry.objects.get(run=run, kind=JournalEntry.Kind.SETUP, step=SETUP_STEP).document
+    now = SearchRun.objects.get(pk=run.pk)
+    money = Decimal(str(now.money_limit)) - Decimal(str(now.money_spent + now.money_reserved))
+    left = Left(money, now.tokens_limit - now.tokens_spent - now.tokens_reserved)
+    return pays_for_findings(formed_brief(run), parse_arms(setup["models"]), parent, left)
+
+
+def under_way(run: SearchRun) -> int:
+    return int(run.profiles.filter(is_settled=False).count())
 
 
 def enqueue(*, run: SearchRun, wanted: Due) -> Evaluation:

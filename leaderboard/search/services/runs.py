@@ -1,5 +1,6 @@
 """Starting a run, and what its owner and staff may do to it."""
 
+from datetime import datetime
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -117,8 +118,11 @@ def start(
 
 
 @transaction.atomic
-def pause(*, run: SearchRun, user: User | None, message: str = "") -> bool:
-    """No new step is taken; what is being measured is finished. ``user`` None: a breaker, not a person."""
+def pause(*, run: SearchRun, user: User | None, message: str = "", until: datetime | None = None) -> bool:
+    """No new step is taken; what is being measured is finished. ``user`` None: a breaker, not a person.
+
+    ``until``: the run goes on by itself then (``resume_due``).
+    """
     require_owner(run, user)
     locked = lock(run.pk)
     if locked.status != RunStatus.RUNNING:
@@ -127,6 +131,7 @@ def pause(*, run: SearchRun, user: User | None, message: str = "") -> bool:
     SearchRun.objects.filter(pk=run.pk, status=RunStatus.RUNNING).update(
         status=RunStatus.PAUSED,
         stop_message=message[:300],
+        resumes_at=until,
         going_since=None,
         wall_seconds_spent=wall_seconds(locked),
     )
@@ -147,12 +152,35 @@ def resume(*, run: SearchRun, user: User) -> bool:
     site_mode.require_open()
     if reason := what_changed(locked, template_of(locked)):
         raise Refusal("run_changed", f"{reason} Start a new run.")
-    SearchRun.objects.filter(pk=run.pk, status=RunStatus.PAUSED).update(
-        status=RunStatus.RUNNING, stop_message="", going_since=timezone.now(), faults=0
+    _go_on(locked)
+    return True
+
+
+def resume_due() -> int:
+    """Go on with the runs whose pause is over; how many. A site that is read-only keeps them until it is not.
+
+    Its next step ends a run whose task or device has changed.
+    """
+    due = SearchRun.objects.filter(status=RunStatus.PAUSED, resumes_at__lte=timezone.now())
+    found = list(due.filter(user__is_active=True).order_by("resumes_at"))
+    return sum(map(_resume_if_due, found)) if found and site_mode.is_open() else 0
+
+
+@transaction.atomic
+def _resume_if_due(run: SearchRun) -> bool:
+    locked = lock(run.pk)
+    if locked.status != RunStatus.PAUSED or locked.resumes_at != run.resumes_at:
+        return False  # another worker was first, or a person
+    _go_on(locked)
+    return True
+
+
+def _go_on(locked: SearchRun) -> None:
+    SearchRun.objects.filter(pk=locked.pk, status=RunStatus.PAUSED).update(
+        status=RunStatus.RUNNING, stop_message="", resumes_at=None, going_since=timezone.now(), faults=0
     )
     locked.status = RunStatus.RUNNING
     add_event(run=locked, kind=SearchEvent.Kind.RESUMED, document={})
-    return True
 
 
 @transaction.atomic

@@ -32,12 +32,11 @@ from leaderboard.search.services import ending, holding, profiles, runs
 from leaderboard.search.services.clock import wall_seconds
 from leaderboard.search.services.digests import what_changed
 from leaderboard.search.services.log import add_event
+from leaderboard.search.services.means import Means, means_of
 from leaderboard.search.services.profiles import Due
 from leaderboard.search.sieve import Decision
 from leaderboard.search.state import Generation, SearchState
 from leaderboard.search.text_outlook import TextOutlook
-from leaderboard.selectors import estimates
-from leaderboard.selectors.budgets import budget_of
 from leaderboard.services import budgets, site_mode
 from leaderboard.services.errors import Refusal
 from runners.contract.vocabulary import Language, Mode
@@ -71,6 +70,8 @@ class Stepper:
         )
         if run.status != RunStatus.RUNNING:
             return False
+        if not run.user.is_active:
+            return runs.pause(run=run, user=None, message="Paused: its owner's account is locked.")
         if wall_seconds(run) >= run.wall_seconds_limit:
             return ending.stop(run=run, reason=StopReason.WALL_SECONDS)
         template = template_of(run)
@@ -95,23 +96,14 @@ class Stepper:
     def _advance(self, run: SearchRun, template: Template | Pen, state: SearchState) -> bool:
         if run.measurements_spent + run.measurements_reserved >= run.measurements_limit:
             return ending.finish(run=run, reason=StopReason.MEASUREMENTS)
-        costs = estimates.reservations(run.version.spec_id, [run.device_id])
-        each = costs[run.device_id, str(Mode.BENCHMARK)]
-        # Set aside is what a profile under way may take.
-        unpromised = run.device_seconds_limit - run.device_seconds_spent - run.device_seconds_reserved
-        affordable = int(unpromised // each)
-        budget = budget_of(run.user, run.device)
-        today = int(budget.left // each)
-        if min(affordable, today) < 1 and profiles.under_way(run):
+        means = means_of(run)
+        if means.at_once < 1 and means.profiles_under_way:
             return False  # it gives back what it does not use
-        if affordable < 1:
+        if means.by_run < 1:
             return ending.finish(run=run, reason=StopReason.DEVICE_SECONDS)
-        if today < 1:
-            message = (
-                f"Paused: the day's device seconds are used up; they refill at {budget.refills_at:%H:%M} UTC."
-            )
-            return runs.pause(run=run, user=None, message=message)
-        slots = min(run.measurements_limit - run.measurements_spent, affordable, today)
+        if means.by_day < 1:
+            return _pause_for_the_day(run, means, "the day's device seconds are used up")
+        slots = min(run.measurements_limit - run.measurements_spent, means.at_once)
         try:
             generation = self._generation(run, template, state, slots)
         except StepTaken:
@@ -128,18 +120,20 @@ class Stepper:
             profile = profiles.due(
                 run,
                 state,
-                seconds=costs[run.device_id, str(Mode.PROFILE)],
-                left=min(unpromised, budget.left) - each * measuring,
+                seconds=means.profile,
+                left=means.left_beside(measuring),
                 measuring=measuring,
             )
         try:
             with transaction.atomic():
-                self._store(run, state, generation, each, profile)
+                self._store(run, state, generation, means.each, profile)
         except _Outrun:
             return False
         except Refusal as refusal:
             if refusal.rule == "site_read_only":
                 return False  # since this step began, which may have been minutes ago: the next one waits
+            if refusal.rule in ("over_budget", "site_budget_spent"):
+                return _pause_for_the_day(run, means, refusal.message.rstrip("."))
             return runs.pause(run=run, user=None, message=f"Paused: {refusal.message}")
         return True
 
@@ -216,6 +210,15 @@ class Stepper:
 
     def _stored_kernel(self, run: SearchRun, digest: str) -> Kernel:
         return run.candidates.select_related("kernel").get(digest=digest).kernel
+
+
+def _pause_for_the_day(run: SearchRun, means: Means, why: str) -> bool:
+    """Until the day's seconds refill; for good where a whole day's do not pay for a measurement."""
+    if means.day.allowance < means.each:
+        return runs.pause(run=run, user=None, message=f"Paused: {why}.")
+    at = means.day.refills_at
+    message = f"Paused: {why}. It goes on by itself at {at:%H:%M} UTC."
+    return runs.pause(run=run, user=None, message=message, until=at)
 
 
 def _store_candidates(
