@@ -66,6 +66,7 @@ class Timing(TypedDict):
     #: The same slot again and again, so that caches hold it; information, never ranked
     warm_seconds: NotRequired[float]
     alone_seconds: NotRequired[float]  # the quickest call by itself, launching and waking up included
+    alone_event_seconds: NotRequired[float]  # the same by CUDA events, without what comes before the call
     overlapping: NotRequired[str]  # what speaks for calls that share their time
     copy_seconds: NotRequired[float]  # of the seconds, about what copying returned tensors takes
     condition: NotRequired[dict[str, Any]]  # clocks, temperature … of the device "before" and "after"

@@ -7,6 +7,7 @@ how long one takes. On any device the first call of a batch may pay what all of 
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from runners.contract.vocabulary import DeviceKind, Verdict
 from runners.supervisor.compare import sentence
@@ -19,10 +20,10 @@ _CALLS, _SHARE = 7, 0.05
 #: What goes beyond is told, as it may have reasons. On a CPU honest kernels took up to 0.5 ms more alone,
 #: with or without four busy processes on two cores; what a call takes beyond that counts as its time, too.
 _TOLD = {DeviceKind.CUDA: (2.0, 2e-4), DeviceKind.CPU: (3.0, 7.5e-4)}
-#: As much of what the first call of a batch costs is taken for honest, seconds. On an H200, which the clock
-#: has just had for itself, a softmax in CUDA C took up to 0.61 ms more than an empty batch for it, and one in
-#: Triton 0.7 ms; a call by itself takes as much more, or less.
-_FIRST = {DeviceKind.CUDA: 1e-3, DeviceKind.CPU: 0.0}
+#: A call by itself on a GPU may take so many seconds more than that where the device's events, which begin
+#: behind what comes before a call, show nothing of it. After the clock's own kernels a call in Triton took
+#: 0.68 ms more than one of many on an H200.
+_FIRST_SECONDS = 1e-3
 _CPU_TIMES, _CPU_SECONDS = 1.25, 7.5e-4
 
 
@@ -31,36 +32,48 @@ def how_many(per_call: float, budget: float) -> int:
     return max(2, min(_CALLS, int(_SHARE * budget / per_call)))
 
 
-def alone_seconds(opened: OpenCase, slots: Sequence[int], null: float) -> float:
-    """Seconds of a call by itself: batches of one call on each of ``slots``, less ``null``, the quickest
-    empty one.
+@dataclass(frozen=True)
+class Alone:
+    """Seconds of the quickest call by itself: by the clock, and as the device's events tell, where there are
+    any. Those come from the submission's process: they may speak for it, and never prove anything.
+    """
+
+    seconds: float
+    told: float | None = None
+
+
+def alone_seconds(opened: OpenCase, slots: Sequence[int], null: float) -> Alone:
+    """Batches of one call on each of ``slots``, less ``null``, the quickest empty one.
 
     The quickest counts: a busy machine makes some slower, and none quicker than the work allows. Raises
     CaseFailed for an output that is wrong: what is quick as it does nothing must not count.
     """
     times: list[float] = []
+    told: list[float] = []
     for slot in slots:
         opened.arm([slot])
         opened.refill([slot])
         times.append(opened.run())
+        if opened.told is not None:
+            told.append(opened.told)
         if not opened.roughly_right(slot):
             for error in opened.check(slot):
                 if error["mismatches"]:
                     raise CaseFailed(Verdict.WRONG, f"while timed: {sentence(error)}")
-    return max(0.0, min(times) - null)
+    return Alone(max(0.0, min(times) - null), min(told, default=None))
 
 
-def overlap(kind: DeviceKind, alone: float, seconds: float, first: float) -> str:
+def overlap(kind: DeviceKind, alone: Alone, seconds: float) -> str:
     """What speaks for calls that overlapped, or of which one did the work of others, in words; empty where
     nothing does.
-
-    ``first`` is what a batch of many takes beyond its calls and beyond an empty one: a first call that is
-    slow for reasons of its own is so in every batch, where calls that overlap cost nothing beyond.
     """
     times, more = _TOLD[kind]
-    if alone <= max(times * seconds, seconds + min(first, _FIRST[kind])) + more:
+    most = times * seconds + more
+    if alone.seconds <= most:
         return ""
-    return f"a call by itself takes {alone:.3g} s, one of many {seconds:.3g} s"
+    if alone.told is not None and alone.told <= most and alone.seconds <= seconds + more + _FIRST_SECONDS:
+        return ""
+    return f"a call by itself takes {alone.seconds:.3g} s, one of many {seconds:.3g} s"
 
 
 def least_seconds(alone: float) -> float:

@@ -28,6 +28,8 @@ _OPEN_SECONDS = 60.0  # mapping and populating a gigabyte
 class CpuCase:
     """Implements OpenCase."""
 
+    told: float | None = None  # a CPU has no events
+
     def __init__(
         self,
         clock: CpuClock,

@@ -59,6 +59,7 @@ class CudaCase:
         self._bring_seconds = bring
         self._order: list[int] = []
         self._events: dict[int, list[float]] = {}
+        self.told: float | None = None
         self._departed: dict[int, Departure] = {}
         inputs = Layout(spec.inputs, case.sizes, case.layouts)
         outputs = Layout(spec.outputs, case.sizes)
@@ -172,6 +173,7 @@ class CudaCase:
             text = f"Case {self.case.name}: the process reported no time by the device's events. The harness "
             text += "always does: a submission has taken its place, and there is no time to report."
             raise Ended(Verdict.REFUSED, text)
+        self.told = told
         self._events.setdefault(len(self._order), []).append(told)
         return seconds - self._bring_seconds.of(self.slots)
 

@@ -19,6 +19,8 @@ class OpenCase(Protocol):
     slots: int
     #: Seconds that the submission's threads waited for a core in the last batch, summed.
     waited: float
+    #: Seconds that the last batch took by the device's events, as the submission's process tells; else None.
+    told: float | None
 
     def arm(self, order: Sequence[int]) -> None:
         """Lets the harness prepare one call on each slot of ``order``. Before ``fill``: the child runs

@@ -13,7 +13,7 @@ from runners.contract.limits import ModeLimits
 from runners.contract.result import Timing
 from runners.contract.spec import Case, TaskSpec
 from runners.contract.vocabulary import DeviceKind, Mode, Verdict
-from runners.supervisor.alone import alone_seconds, how_many, least_seconds, overlap
+from runners.supervisor.alone import Alone, alone_seconds, how_many, least_seconds, overlap
 from runners.supervisor.batches import (
     FEWEST_AT_ALL,
     calls_of_a_long_batch,
@@ -98,16 +98,18 @@ class CaseTimer:
             text = f"Case {case.name}: the device's events say {told:.4g} s per call, the clock outside the "
             text += f"submission {found.seconds:.4g} s; with two times there is none to report."
             raise Ended(Verdict.REFUSED, text)
-        told_of = overlap(case.device_kind, alone, found.seconds, found.intercept - null)
         # What noise and waking up do not explain is work of the calls, wherever in the batch it was done.
         found = found.charged(_FIRST_NULLS * null, min(samples))
+        told_of = overlap(case.device_kind, alone, found.seconds)
         if case.device_kind == DeviceKind.CPU:
-            found = found.at_least(least_seconds(alone))
+            found = found.at_least(least_seconds(alone.seconds))
         timing = self._timing(found, samples, ceilings)
         timing["null_seconds"] = null
         if warm is not None:
             timing["warm_seconds"] = warm
-        timing["alone_seconds"] = alone
+        timing["alone_seconds"] = alone.seconds
+        if alone.told is not None:
+            timing["alone_event_seconds"] = alone.told
         if told_of:
             timing["overlapping"] = told_of
         if told is not None:
@@ -120,7 +122,7 @@ class CaseTimer:
         yield
         self._spent[name] = time.perf_counter() - began
 
-    def _alone(self, opened: OpenCase, samples: Mapping[int, list[float]]) -> float:
+    def _alone(self, opened: OpenCase, samples: Mapping[int, list[float]]) -> Alone:
         long = max(samples)
         count = how_many(median(samples[long]) / long, self._limits.case_timing)
         slots = self._random.sample(range(opened.slots), min(count, opened.slots))

@@ -12,6 +12,8 @@ from runners.supervisor.warm_cache import warm_seconds
 class KnownTimes:
     """An OpenCase whose calls take ``call`` seconds and whose batches take ``standing`` more."""
 
+    told: float | None = None
+
     def __init__(self, call: float, standing: float = 0.0, mismatches: int = 0, fails: bool = False) -> None:
         self.call, self.standing, self.fails = call, standing, fails
         self.mismatches = mismatches

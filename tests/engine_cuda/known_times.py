@@ -19,6 +19,7 @@ class KnownDevice:
 
     copies = False
     waited = 0.0
+    told: float | None = None
 
     def __init__(self, slots: int, batch: Callable[[int], float], told: float) -> None:
         self.slots = self._most = slots

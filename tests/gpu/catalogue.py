@@ -112,7 +112,8 @@ def _lines(name: str, document: ResultDocument) -> list[str]:
             f"  {timing['case']}: {jobs.microseconds(timing['seconds'])} us ± {100 * half:.2f} %, events "
             f"{jobs.microseconds(timing.get('event_seconds'))} us, copy "
             f"{jobs.microseconds(timing['copy_seconds'])} us, overhead "
-            f"{jobs.microseconds(timing['overhead_seconds'])} us, alone {alone} us, batches {counts}, "
+            f"{jobs.microseconds(timing['overhead_seconds'])} us, alone {alone} us "
+            f"(events {jobs.microseconds(timing.get('alone_event_seconds'))} us), batches {counts}, "
             f"{timing['bytes'] / timing['seconds'] / 1e12:.2f} TB/s"
         )
     return lines

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.test import Client
 from django.utils import timezone
 
 from leaderboard.management.commands.search_worker import SearchWorker
@@ -14,7 +15,7 @@ from leaderboard.search.models import RunStatus, SearchRun, StopReason
 from leaderboard.search.services import runs
 from leaderboard.search.services.stepping import Stepper
 from leaderboard.services import site_mode
-from runners.models import Device, Runner
+from runners.models import Device, Evaluation, Runner
 from tests.search.conftest import measure_all
 
 Start = Callable[..., SearchRun]
@@ -71,6 +72,18 @@ def test_what_a_person_pauses_waits_for_a_person(start: Start, owner: User) -> N
     assert (run.status, run.resumes_at) == (RunStatus.PAUSED, None)
 
 
+def test_its_owner_may_keep_it_paused(paused: SearchRun, owner: User, client: Client) -> None:
+    client.force_login(owner)
+    page = f"/searches/{paused.pk}/"
+    assert "Keep paused" in client.get(page).content.decode()
+    client.post(f"{page}pause/")
+    paused.refresh_from_db()
+    assert (paused.status, paused.resumes_at) == (RunStatus.PAUSED, None)
+    assert "by its owner" in paused.stop_message
+    assert "Keep paused" not in client.get(page).content.decode()
+    assert not runs.pause(run=paused, user=owner), "once is enough"
+
+
 def test_one_that_was_ended_meanwhile_stays_so(paused: SearchRun, owner: User) -> None:
     on_the_next_day(paused)
     runs.cancel(run=paused, user=owner)
@@ -86,6 +99,37 @@ def test_a_day_that_never_pays_for_a_measurement_resumes_nothing(start: Start, s
     run.refresh_from_db()
     assert (run.status, run.resumes_at) == (RunStatus.PAUSED, None)
     assert "by itself" not in run.stop_message
+
+
+def test_the_sites_day_counts_too(start: Start, runner: Runner, device: Device, settings: Any) -> None:
+    """Fewer are measured at once where it leaves less, and a run waits for it as for its owner's."""
+    run = start(measurements=50)
+    stepper = Stepper(run)
+    stepper.step()
+    measure_all(runner, device)
+    settings.SITE_DEVICE_SECONDS_PER_DAY = 12.5 + 70
+    stepper.step()
+    assert measure_all(runner, device) == 2, "30 s are set aside for each"
+    while stepper.step() and run.status == RunStatus.RUNNING:
+        measure_all(runner, device)
+        run.refresh_from_db()
+    assert (run.status, run.resumes_at is None) == (RunStatus.PAUSED, False)
+
+
+def test_an_account_that_is_locked_while_a_step_is_thought_out_queues_nothing(
+    start: Start, owner: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = start()
+    step = Stepper(run)
+    generation = step._generation
+
+    def locked(*values: Any) -> Any:
+        User.objects.filter(pk=owner.pk).update(is_active=False)
+        return generation(*values)
+
+    monkeypatch.setattr(step, "_generation", locked)
+    assert not step.step()
+    assert not Evaluation.objects.exists()
 
 
 def test_a_locked_account_neither_searches_nor_enters(

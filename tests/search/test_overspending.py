@@ -25,12 +25,14 @@ Status = SearchCandidate.Status
 
 @pytest.fixture
 def measuring(start: Callable[..., SearchRun], runner: Runner, device: Device) -> SearchRun:
-    """A run of 300 device seconds with three kernels queued."""
-    run = start(measurements=20, device_seconds=300.0)
+    """A run of 300 device seconds with three kernels queued, when it had more."""
+    run = start(measurements=20, device_seconds=900.0)
     stepper = Stepper(run)
     stepper.step()
     measure_all(runner, device)
     stepper.step()
+    SearchRun.objects.update(device_seconds_limit=300.0)
+    run.refresh_from_db()
     assert Evaluation.objects.filter(status=EvaluationStatus.QUEUED).count() == 3
     return run
 
@@ -94,26 +96,33 @@ def test_once_the_device_seconds_are_gone_what_is_queued_is_not_begun(
     assert measuring.candidates.filter(status=Status.MEASURING).count() == 3
 
 
-@pytest.mark.parametrize(("seconds", "queued"), [(300.0, 2), (1000.0, 5), (230.0, 1)])
-def test_several_runners_that_all_hang_pass_the_limit_by_one_evaluation(
+@pytest.mark.parametrize(("left", "queued"), [(300.0, 2), (1000.0, 5), (230.0, 1)])
+@pytest.mark.parametrize("whose", ["the run's", "the owner's day"])
+def test_several_runners_that_all_hang_pass_what_is_left_by_one_evaluation(
     start: Callable[..., SearchRun],
     runner: Runner,
     device: Device,
+    settings: Any,
     django_capture_on_commit_callbacks: Callable[..., Any],
-    seconds: float,
+    left: float,
     queued: int,
+    whose: str,
 ) -> None:
-    """What has begun on other devices of a name can't be stopped, unlike what waits behind it."""
-    others = [
-        Runner.objects.create(device=device, host="there", pid=pid, tier="T2", heartbeat_at=timezone.now())
-        for pid in range(2, 9)
-    ]
+    """What has begun can't be stopped, unlike what waits; and nobody knows how many runners there will be."""
     run = start(measurements=20, device_seconds=5000.0, plan=Plan(slots=8, multiple=2))
     stepper = Stepper(run)
     stepper.step()
     measure_all(runner, device)
-    SearchRun.objects.update(device_seconds_limit=12.5 + seconds)
+    limit = 12.5 + left
+    if whose == "the run's":
+        SearchRun.objects.update(device_seconds_limit=limit)
+    else:
+        settings.DEVICE_SECONDS_PER_DAY = limit
     stepper.step()
+    others = [
+        Runner.objects.create(device=device, host="there", pid=pid, tier="T2", heartbeat_at=timezone.now())
+        for pid in range(2, 9)
+    ]
     held = [evaluations.claim_next(queue=device.slug, runner=one) for one in (runner, *others)]
     begun = [evaluation for evaluation in held if evaluation is not None]
     assert len(begun) == queued
@@ -121,10 +130,22 @@ def test_several_runners_that_all_hang_pass_the_limit_by_one_evaluation(
         with django_capture_on_commit_callbacks(execute=True):
             finish(evaluation, verdict=Verdict.TIMEOUT, device_seconds=240.0)
     run.refresh_from_db()
-    assert run.device_seconds_spent <= run.device_seconds_limit + 240
-    assert evaluations.claim_next(queue=device.slug, runner=runner) is None
+    assert run.device_seconds_spent <= limit + 240
+    assert Spend.objects.get().spent_seconds <= limit + 240
 
 
-def test_a_profile_under_way_counts_among_what_may_hang() -> None:
-    assert [room_for(left, 240.0, 0) for left in (-5.0, 0.0, 239.0, 240.0, 1000.0)] == [1, 1, 1, 2, 5]
-    assert [room_for(left, 240.0, 1) for left in (0.0, 239.0, 240.0)] == [0, 0, 1]
+def test_searches_of_one_owner_share_the_room_of_the_day(
+    start: Callable[..., SearchRun], settings: Any
+) -> None:
+    first, second = start(measurements=20), start(measurements=20)
+    settings.DEVICE_SECONDS_PER_DAY = 300  # what a first measurement sets aside, and a little
+    assert Stepper(first).step()
+    assert not Stepper(second).step()
+    second.refresh_from_db()
+    assert second.status == RunStatus.RUNNING, "it waits for what the other gives back"
+    assert Evaluation.objects.count() == 1
+
+
+def test_what_is_under_way_counts_among_what_may_hang() -> None:
+    assert [room_for(left, 0) for left in (-5.0, 0.0, 239.0, 240.0, 1000.0)] == [1, 1, 1, 2, 5]
+    assert [room_for(left, 1) for left in (0.0, 239.0, 240.0)] == [0, 0, 1]

@@ -91,7 +91,7 @@ def run(owner: User, version: TaskVersion, device: Device, runner: Runner, serve
         device_slug=device.slug,
         generator="llm",
         plan=Plan(slots=SLOTS, multiple=1, islands=1),
-        limits=Limits(measurements=1 + SLOTS, money=4.0, tokens=2_000_000),
+        limits=Limits(measurements=1 + SLOTS, device_seconds=5000.0, money=4.0, tokens=2_000_000),
         enters_best=False,
         models=SONNET,
         verifiers="none",

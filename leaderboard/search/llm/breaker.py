@@ -17,6 +17,7 @@ _PASSING = frozenset(
         FailureKind.STALLED,
         FailureKind.BROKEN_STREAM,
         FailureKind.DEADLINE,
+        FailureKind.CANCELLED,  # by the end of the process that asked
     }
 )
 #: Nothing that another call would cure: key, account or configuration.

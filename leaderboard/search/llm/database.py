@@ -5,6 +5,7 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
+from django.contrib.auth.models import User
 from django.db import IntegrityError, connection, transaction
 from django.db.models import ExpressionWrapper, F, Func, JSONField, Value
 from django.utils import timezone
@@ -88,6 +89,7 @@ class DatabaseJournal:
     def _reserve(self, step: str, document: Document) -> None:
         run = lock(self._run)
         is_over = run.status != RunStatus.RUNNING or wall_seconds(run) >= run.wall_seconds_limit
+        is_over = is_over or not User.objects.filter(pk=run.user_id, is_active=True).exists()
         if is_over or not site_mode.is_open():
             raise StepTaken(step)
         self._set_aside(Decimal(document["bound"]), int(document["tokens_bound"]))

@@ -1,28 +1,36 @@
 """What a run can pay for now: of its own device seconds, and of its owner's and the site's day."""
 
 from dataclasses import dataclass
+from datetime import datetime
 
+from leaderboard.models import Reservation, Spend
 from leaderboard.search.models import SearchRun
 from leaderboard.search.services import profiles
 from leaderboard.selectors import estimates
-from leaderboard.selectors.budgets import Budget, budget_of
-from leaderboard.selectors.devices import runners_alive
+from leaderboard.selectors.budgets import budget_of
+from leaderboard.selectors.days import today
+from leaderboard.selectors.site import site_status
 from runners.contract.limits import LIMITS
 from runners.contract.vocabulary import Mode
+
+#: The most that a measurement takes, seconds: what is queued can be stopped, what has begun can't.
+DEADLINE = LIMITS[Mode.BENCHMARK].deadline
 
 
 @dataclass(frozen=True)
 class Means:
-    """``each`` device seconds are set aside for a measurement, ``profile`` for a profile; ``unpromised`` are
-    neither used nor set aside. ``room``: as many more may be under way at once, None where one at a time is.
+    """``each`` device seconds are set aside for a measurement, ``profile`` for a profile; ``unpromised`` of
+    the run are neither used nor set aside, and ``day_left`` of the day, of which there are ``day_whole``.
+    ``room``: as many more may be under way at once.
     """
 
     each: float
     profile: float
     unpromised: float
-    day: Budget
-    profiles_under_way: int
-    room: int | None
+    day_left: float
+    day_whole: float
+    refills_at: datetime
+    room: int
 
     @property
     def by_run(self) -> int:
@@ -30,42 +38,47 @@ class Means:
 
     @property
     def by_day(self) -> int:
-        return int(self.day.left // self.each)
+        return int(self.day_left // self.each)
 
     @property
     def at_once(self) -> int:
         """Measurements that may be queued together."""
-        paid_for = min(self.by_run, self.by_day)
-        return paid_for if self.room is None else min(paid_for, self.room)
+        return min(self.by_run, self.by_day, self.room)
 
     def left_beside(self, measuring: int) -> float:
         """Device seconds for a profile beside so many measurements."""
-        if self.room is not None and measuring >= self.room:
+        if measuring >= self.room:
             return 0.0
-        return min(self.unpromised, self.day.left) - self.each * measuring
+        return min(self.unpromised, self.day_left) - self.each * measuring
 
 
 def means_of(run: SearchRun) -> Means:
-    """Seven queries at most."""
+    """Nine queries at most. The site's day counts as the owner's: neither refills before midnight."""
     costs = estimates.reservations(run.version.spec_id, [run.device_id])
-    spent, limit = run.device_seconds_spent, run.device_seconds_limit
-    day = budget_of(run.user, run.device)
-    profiling = profiles.under_way(run)
-    room = None
-    if runners_alive().get(run.device_id, 0) > 1:
-        room = room_for(min(limit - spent, day.left), LIMITS[Mode.BENCHMARK].deadline, profiling)
+    own, site = budget_of(run.user, run.device), site_status()
+    left = run.device_seconds_limit - run.device_seconds_spent
     return Means(
         each=costs[run.device_id, str(Mode.BENCHMARK)],
         profile=costs[run.device_id, str(Mode.PROFILE)],
-        unpromised=limit - spent - run.device_seconds_reserved,  # a profile's may be
-        day=day,
-        profiles_under_way=profiling,
-        room=room,
+        unpromised=left - run.device_seconds_reserved,  # a profile's may be
+        day_left=min(own.left, site.left),
+        day_whole=min(own.allowance, site.allowance),
+        refills_at=own.refills_at,
+        room=min(
+            room_for(left, profiles.under_way(run)),
+            room_for(own.allowance - own.spent, under_way_today(run)),
+        ),
     )
 
 
-def room_for(left: float, deadline: float, under_way: int) -> int:
-    """How many more may be under way on several runners so that ``left`` is passed by one of them at most,
-    should all take their ``deadline``: what is queued can be stopped, what has begun can't.
+def under_way_today(run: SearchRun) -> int:
+    """Evaluations that the owner's day of the device pays for, queued or begun."""
+    spends = Spend.objects.filter(user=run.user_id, device=run.device_id, day=today())
+    return Reservation.objects.filter(spend__in=spends).count()
+
+
+def room_for(left: float, under_way: int) -> int:
+    """How many more may be under way so that ``left`` seconds are passed by one of them at most, should all
+    take their deadline, each on a runner of its own.
     """
-    return max(0, 1 + int(max(0.0, left) // deadline) - under_way)
+    return max(0, 1 + int(max(0.0, left) // DEADLINE) - under_way)

@@ -125,10 +125,11 @@ def pause(*, run: SearchRun, user: User | None, message: str = "", until: dateti
     """
     require_owner(run, user)
     locked = lock(run.pk)
-    if locked.status != RunStatus.RUNNING:
+    goes_on = locked.resumes_at is not None and user is not None  # a person may keep it from that
+    if locked.status != RunStatus.RUNNING and not goes_on:
         return False
     message = message or f"Paused by {by_whom(run, user)}."
-    SearchRun.objects.filter(pk=run.pk, status=RunStatus.RUNNING).update(
+    SearchRun.objects.filter(pk=run.pk, status=locked.status).update(
         status=RunStatus.PAUSED,
         stop_message=message[:300],
         resumes_at=until,

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import F
 
@@ -32,7 +33,7 @@ from leaderboard.search.services import ending, holding, profiles, runs
 from leaderboard.search.services.clock import wall_seconds
 from leaderboard.search.services.digests import what_changed
 from leaderboard.search.services.log import add_event
-from leaderboard.search.services.means import Means, means_of
+from leaderboard.search.services.means import Means, means_of, room_for, under_way_today
 from leaderboard.search.services.profiles import Due
 from leaderboard.search.sieve import Decision
 from leaderboard.search.state import Generation, SearchState
@@ -97,12 +98,12 @@ class Stepper:
         if run.measurements_spent + run.measurements_reserved >= run.measurements_limit:
             return ending.finish(run=run, reason=StopReason.MEASUREMENTS)
         means = means_of(run)
-        if means.at_once < 1 and means.profiles_under_way:
-            return False  # it gives back what it does not use
-        if means.by_run < 1:
+        if means.by_run < 1 and not profiles.under_way(run):
             return ending.finish(run=run, reason=StopReason.DEVICE_SECONDS)
-        if means.by_day < 1:
+        if means.by_day < 1 and not under_way_today(run):
             return _pause_for_the_day(run, means, "the day's device seconds are used up")
+        if means.at_once < 1:
+            return False  # what is under way gives back what it does not use
         slots = min(run.measurements_limit - run.measurements_spent, means.at_once)
         try:
             generation = self._generation(run, template, state, slots)
@@ -133,7 +134,7 @@ class Stepper:
             if refusal.rule == "site_read_only":
                 return False  # since this step began, which may have been minutes ago: the next one waits
             if refusal.rule in ("over_budget", "site_budget_spent"):
-                return _pause_for_the_day(run, means, refusal.message.rstrip("."))
+                return False  # others were quicker: the next step knows what they left
             return runs.pause(run=run, user=None, message=f"Paused: {refusal.message}")
         return True
 
@@ -174,6 +175,11 @@ class Stepper:
         """Budgets first, the run's row last: it is the last in the order of locks, and decides who wins."""
         site_mode.require_open()
         spend, budget = budgets.lock(user=run.user, device=run.device)
+        wanted = len(generation.chosen) + bool(profile)
+        if room_for(budget.allowance - budget.spent, under_way_today(run)) < wanted:
+            raise _Outrun  # another search of the owner's has begun meanwhile
+        if not User.objects.filter(pk=run.user_id, is_active=True).exists():
+            raise _Outrun  # the account was locked meanwhile
         seconds = each * len(generation.chosen) + (profile.seconds if profile else 0.0)
         budgets.require(budget=budget, seconds=seconds, device=run.device)
         texts = {item.proposal.digest: item.proposal.kernel for item in generation.new}
@@ -214,9 +220,9 @@ class Stepper:
 
 def _pause_for_the_day(run: SearchRun, means: Means, why: str) -> bool:
     """Until the day's seconds refill; for good where a whole day's do not pay for a measurement."""
-    if means.day.allowance < means.each:
+    if means.day_whole < means.each:
         return runs.pause(run=run, user=None, message=f"Paused: {why}.")
-    at = means.day.refills_at
+    at = means.refills_at
     message = f"Paused: {why}. It goes on by itself at {at:%H:%M} UTC."
     return runs.pause(run=run, user=None, message=message, until=at)
 
