@@ -2,9 +2,11 @@
 
 import time
 from collections.abc import Callable, Iterable
-from pathlib import Path
+
+import psutil
 
 from runners.sandbox import process_tree
+from tests.processes import command_line
 
 _AT_REST = 1.0  # seconds in which next to nothing ran
 _NEXT_TO_NOTHING = 20e6  # nanoseconds: an open CUDA context keeps threads that wake now and then
@@ -26,14 +28,7 @@ def wait_until_at_rest(pids: Callable[[], Iterable[int]], patience: float = 30.0
 def supervisors(root: int) -> list[int]:
     """Processes below ``root`` that wait for jobs or do them, sandboxes and all."""
     found: set[int] = set()
-    for pid in process_tree.descendants(root):
-        if b"runners.supervisor" in _command(pid):
-            found |= {pid, *process_tree.descendants(pid)}
+    for process in psutil.Process(root).children(recursive=True):
+        if "runners.supervisor" in command_line(process):
+            found |= {process.pid, *process_tree.descendants(process.pid)}
     return sorted(found)
-
-
-def _command(pid: int) -> bytes:
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes()
-    except OSError:
-        return b""

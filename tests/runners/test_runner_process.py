@@ -1,58 +1,28 @@
 """A real runner process on the real queue, killed and stopped in mid-evaluation."""
 
-import os
 import signal
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import psutil
 import pytest
-from django.db import connection
 
 from leaderboard.catalog.loader import CATALOG, load
 from runners.contract.vocabulary import Language, Mode
 from runners.models import Device, Evaluation, EvaluationStatus, Lane, Runner
 from runners.services import devices, evaluations, kernels
+from tests.processes import commands
 from tests.waiting import wait_for
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.sandbox]
-ROOT = Path(__file__).resolve().parents[2]
-
-
-def _database_url() -> str:
-    """The test database's URL: the environment's names the one that it was made from."""
-    settings = connection.settings_dict
-    host = settings["OPTIONS"].get("host", settings["HOST"])
-    return f"postgresql://{settings['USER']}@/{settings['NAME']}?host={host}"
 
 
 @pytest.fixture
 def start(tmp_path: Path) -> Iterator[Callable[..., subprocess.Popen[bytes]]]:
-    started: list[subprocess.Popen[bytes]] = []
-
-    def start_command(*words: str, **environment: str) -> subprocess.Popen[bytes]:
-        process = subprocess.Popen(
-            [sys.executable, "manage.py", *words],
-            cwd=ROOT,
-            env={
-                **os.environ,
-                "DATABASE_URL": _database_url(),
-                "KERNELHUB_DATA": str(tmp_path),
-                "KERNELHUB_BASELINES": "no",
-                **environment,
-            },
-            start_new_session=True,
-        )
-        started.append(process)
-        return process
-
-    yield start_command
-    for process in started:
-        if process.poll() is None:
-            process.kill()
-        process.wait()
+    with commands(tmp_path) as start_command:
+        yield partial(start_command, KERNELHUB_BASELINES="no")
 
 
 @pytest.fixture

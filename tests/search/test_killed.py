@@ -16,6 +16,7 @@ from psycopg.rows import dict_row
 
 from kernelhub.embedded.addresses import known_addresses
 from tests.gpu.site_process import KILLED, Person, Site, running_site
+from tests.processes import command_line
 from tests.waiting import wait_for
 
 T = TypeVar("T")
@@ -203,7 +204,7 @@ def ended(tables: Tables, site: Site, run: str) -> bool:
 def process_of(site: Site, name: str) -> psutil.Process | None:
     """What the site runs by that name, None while there is nothing."""
     children = psutil.Process(site.process.pid).children()
-    return next((item for item in children if VICTIMS[name] in _words(item)), None)
+    return next((item for item in children if VICTIMS[name] in command_line(item)), None)
 
 
 def another(site: Site, name: str, pid: int) -> bool:
@@ -211,13 +212,6 @@ def another(site: Site, name: str, pid: int) -> bool:
     _look_after(site)
     found = process_of(site, name)
     return found is not None and found.pid != pid
-
-
-def _words(process: psutil.Process) -> str:
-    try:
-        return " ".join(process.cmdline())
-    except psutil.Error:
-        return ""
 
 
 def _look_after(site: Site) -> None:

@@ -57,6 +57,12 @@ def ranked(
     return submission
 
 
+def cancel_audits() -> None:
+    """Of whoever leads: what is claimed next is a run's own."""
+    for evaluation in list(evaluations.Evaluation.objects.exclude(status="finished")):
+        evaluations.request_cancel(evaluation=evaluation)
+
+
 def test_only_public_ranked_kernels_in_the_language_are_shown(
     start: Start,  # noqa: F811
     version: TaskVersion,
@@ -92,8 +98,7 @@ def test_the_best_of_every_task_are_looked_through_however_many_a_task_has(
 ) -> None:
     def entered(name: str, speed: int) -> Submission:
         submission = ranked(outsider, device, runner, name, speed=speed)
-        for evaluation in list(evaluations.Evaluation.objects.exclude(status="finished")):
-            evaluations.request_cancel(evaluation=evaluation)  # the audit of whoever leads
+        cancel_audits()
         return submission
 
     monkeypatch.setattr(writers, "_MOST_OF_A_BOARD", 2)
@@ -123,8 +128,7 @@ def test_a_run_shows_them_and_keeps_count_of_what_they_were_worth(
     server: FakeClaude,
 ) -> None:
     shown = ranked(outsider, device, runner, "public_one", speed=3)
-    for evaluation in list(evaluations.Evaluation.objects.exclude(status="finished")):
-        evaluations.request_cancel(evaluation=evaluation)  # the audit of whoever leads
+    cancel_audits()
     server.responder = Author()
     run = start(measurements=4)
     stepper = stepper_of(run, server)
@@ -162,8 +166,7 @@ def test_a_kernel_that_its_author_withdraws_is_in_no_prompt_from_then_on(
 ) -> None:
     """In a process that has known it since the run began."""
     shown = ranked(outsider, device, runner, "public_one", speed=3)
-    for evaluation in list(evaluations.Evaluation.objects.exclude(status="finished")):
-        evaluations.request_cancel(evaluation=evaluation)  # the audit of whoever leads
+    cancel_audits()
     server.responder = Author()
     stepper = stepper_of(start(measurements=8), server)
     for _ in range(2):
@@ -189,8 +192,7 @@ def test_what_has_left_the_board_is_not_shown_either(
     entered = []
     for name in ("kept", "held", "gone"):
         entered.append(ranked(outsider, device, runner, name))
-        for evaluation in list(evaluations.Evaluation.objects.exclude(status="finished")):
-            evaluations.request_cancel(evaluation=evaluation)  # the audit of whoever leads
+        cancel_audits()
     kept, held, gone = entered
     run = start()
     library = library_of(run, Pen("cpp"))
@@ -218,8 +220,7 @@ def test_a_later_run_is_shown_what_helped_in_earlier_ones(
     twins = []
     for name in ("one_way", "another"):
         twins.append(str(ranked(outsider, device, runner, name, speed=3).pk))
-        for evaluation in list(evaluations.Evaluation.objects.exclude(status="finished")):
-            evaluations.request_cancel(evaluation=evaluation)  # the audit of whoever leads
+        cancel_audits()
     for useless, helpful in (twins, twins[::-1]):
         ExampleUse.objects.all().delete()
         ExampleUse.objects.create(key=useless, shown=20, helped=0)

@@ -1,9 +1,7 @@
 """The real search worker is asked to end while a language model writes."""
 
-import os
 import signal
 import subprocess
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -12,7 +10,6 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.db import connection
 
 from leaderboard.models import TaskVersion
 from leaderboard.search.llm.models import JournalEntry
@@ -22,13 +19,13 @@ from leaderboard.search.services import runs
 from leaderboard.search.services.limits import Limits
 from runners.models import Device, Runner
 from tests.fake_claude import FakeClaude, Reply, error
+from tests.processes import commands
 from tests.search_llm.conftest import SONNET, purpose
 from tests.search_llm.test_runs import access, finish_all, stepper_of  # noqa: F401  fixtures
 from tests.search_llm.test_search import Author
 from tests.waiting import wait_for
 
 pytestmark = pytest.mark.django_db(transaction=True)
-ROOT = Path(__file__).resolve().parents[2]
 #: Kernels of the generation, and how many of them are asked for at once.
 SLOTS, AT_ONCE = 6, 4
 
@@ -56,30 +53,14 @@ Work = Callable[..., Worker]
 
 @pytest.fixture
 def work(tmp_path: Path, server: FakeClaude) -> Iterator[Work]:
-    started: list[subprocess.Popen[bytes]] = []
+    with commands(tmp_path) as start_command:
 
-    def start(*words: str) -> Worker:
-        settings = connection.settings_dict
-        host = settings["OPTIONS"].get("host", settings["HOST"])
-        url = f"postgresql://{settings['USER']}@/{settings['NAME']}?host={host}"
-        environment = {**os.environ, "DATABASE_URL": url, "KERNELHUB_DATA": str(tmp_path)}
-        log = tmp_path / "worker.log"
-        with log.open("wb") as file:
-            process = subprocess.Popen(
-                [sys.executable, "manage.py", "search_worker", *words],
-                cwd=ROOT,
-                env=environment,
-                stderr=file,
-                start_new_session=True,
-            )
-        started.append(process)
-        return Worker(process, log)
+        def start(*words: str) -> Worker:
+            log = tmp_path / "worker.log"
+            with log.open("wb") as file:
+                return Worker(start_command("search_worker", *words, stderr=file), log)
 
-    yield start
-    for process in started:
-        if process.poll() is None:
-            process.kill()
-        process.wait()
+        yield start
 
 
 @pytest.fixture

@@ -1,9 +1,7 @@
 """The real process on the real queue: it forecasts, and when it is killed nothing waits for it."""
 
-import os
 import signal
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -11,7 +9,6 @@ import psutil
 import pytest
 from django.contrib.auth.models import User
 from django.core.cache import cache
-from django.db import connection
 from django.test import Client
 
 from leaderboard.models import Baseline, Submission
@@ -23,27 +20,20 @@ from surrogate.desk import QUICK
 from surrogate.live import worker_status
 from surrogate.models import Anchor, Forecast, Outcome, Question
 from tests.leaderboard.conftest import finish_evaluation, result_document
+from tests.processes import commands
 from tests.waiting import wait_for
 
 pytestmark = pytest.mark.django_db(transaction=True)
-ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
-def worker(tmp_path: Path, task: object) -> Iterator["subprocess.Popen[bytes]"]:
+def worker(
+    tmp_path: Path, task: object, monkeypatch: pytest.MonkeyPatch
+) -> Iterator["subprocess.Popen[bytes]"]:
     cache.clear()
-    settings = connection.settings_dict
-    host = settings["OPTIONS"].get("host", settings["HOST"])
-    url = f"postgresql://{settings['USER']}@/{settings['NAME']}?host={host}"
-    environment = {**os.environ, "DATABASE_URL": url, "KERNELHUB_DATA": str(tmp_path)}
-    environment.pop("ANTHROPIC_API_KEY", None)
-    process = subprocess.Popen(
-        [sys.executable, "manage.py", "surrogate"], cwd=ROOT, env=environment, start_new_session=True
-    )
-    yield process
-    if process.poll() is None:
-        process.kill()
-    process.wait()
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    with commands(tmp_path) as start:
+        yield start("surrogate")
 
 
 def test_a_killed_worker_costs_forecasts_and_nothing_else(

@@ -12,6 +12,7 @@ import psutil
 import pytest
 
 from tests.ports import free_port
+from tests.processes import command_line
 from tests.waiting import wait_for
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -109,7 +110,9 @@ def test_it_starts_refuses_a_second_and_leaves_nothing_behind(tmp_path: Path) ->
 
         # PostgreSQL runs apart from the launcher, so its processes are found by the folder that they serve.
         started = psutil.Process(up.pid).children(recursive=True)
-        started += [p for p in psutil.process_iter() if str(tmp_path / "data" / "postgres") in _command(p)]
+        started += [
+            p for p in psutil.process_iter() if str(tmp_path / "data" / "postgres") in command_line(p)
+        ]
         assert len(started) >= 4
         up.send_signal(signal.SIGHUP)
         assert up.wait(timeout=60) == 0, output.read_text()
@@ -120,10 +123,3 @@ def test_it_starts_refuses_a_second_and_leaves_nothing_behind(tmp_path: Path) ->
         if up.poll() is None:
             up.send_signal(signal.SIGTERM)
             up.wait(timeout=60)
-
-
-def _command(process: psutil.Process) -> str:
-    try:
-        return " ".join(process.cmdline())
-    except psutil.Error:
-        return ""

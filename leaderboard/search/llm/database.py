@@ -5,7 +5,6 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-from django.contrib.auth.models import User
 from django.db import IntegrityError, connection, transaction
 from django.db.models import ExpressionWrapper, F, Func, JSONField, Value
 from django.utils import timezone
@@ -16,6 +15,7 @@ from leaderboard.search.llm.models import JournalEntry
 from leaderboard.search.models import RunStatus, SearchRun
 from leaderboard.search.services.clock import wall_seconds
 from leaderboard.search.services.log import lock
+from leaderboard.search.services.owners import is_locked
 from leaderboard.services import site_mode
 from runners.contract.storable import storable_document
 from surrogate.llm.ledger import OverBudget, Reservation, SpendLedger
@@ -89,8 +89,7 @@ class DatabaseJournal:
     def _reserve(self, step: str, document: Document) -> None:
         run = lock(self._run)
         is_over = run.status != RunStatus.RUNNING or wall_seconds(run) >= run.wall_seconds_limit
-        is_over = is_over or not User.objects.filter(pk=run.user_id, is_active=True).exists()
-        if is_over or not site_mode.is_open():
+        if is_over or is_locked(run) or not site_mode.is_open():
             raise StepTaken(step)
         self._set_aside(Decimal(document["bound"]), int(document["tokens_bound"]))
 

@@ -92,7 +92,7 @@ class Desk:
         self._primed: set[str] = set()
 
     def affords(self, arm: Arm, request: Request) -> bool:
-        return affording.bound_of(arm, request) <= self._purse.left().money
+        return affording.bound_of(arm, request) <= self.left.money
 
     @property
     def left(self) -> Left:

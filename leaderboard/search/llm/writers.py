@@ -12,7 +12,9 @@ from django.db.models.functions import RowNumber
 
 from leaderboard.models import Baseline, Score, Standing
 from leaderboard.search.documents import plan_from
-from leaderboard.search.llm.briefs import brief_of
+from leaderboard.search.generators.base import Parent
+from leaderboard.search.llm.affording import pays_for_findings
+from leaderboard.search.llm.briefs import brief_of, formed_brief
 from leaderboard.search.llm.condensing import readable
 from leaderboard.search.llm.database import DatabaseJournal, RunLedger, purse_of
 from leaderboard.search.llm.desk import Desk
@@ -68,6 +70,11 @@ class Writer:
             self._generator = self._make(run, pen, desk)
         self._generator.desk = desk
         return self._generator
+
+    def pays_for_findings(self, run: SearchRun, parent: Parent) -> bool:
+        """As ``affording`` has it, of what the calls of this step have left. After ``generator``."""
+        of = self._generator
+        return of is not None and pays_for_findings(formed_brief(run), of.arms, parent, of.desk.left)
 
     @property
     def site_refused(self) -> str:

@@ -6,22 +6,22 @@ from datetime import datetime
 from leaderboard.models import Reservation, Spend
 from leaderboard.search.models import SearchRun
 from leaderboard.search.services import profiles
-from leaderboard.selectors import estimates
+from leaderboard.selectors import days, estimates
 from leaderboard.selectors.budgets import budget_of
-from leaderboard.selectors.days import today
 from leaderboard.selectors.site import site_status
 from runners.contract.limits import LIMITS
 from runners.contract.vocabulary import Mode
 
 #: The most that a measurement takes, seconds: what is queued can be stopped, what has begun can't.
-DEADLINE = LIMITS[Mode.BENCHMARK].deadline
+_DEADLINE = LIMITS[Mode.BENCHMARK].deadline
 
 
 @dataclass(frozen=True)
 class Means:
     """``each`` device seconds are set aside for a measurement, ``profile`` for a profile; ``unpromised`` of
     the run are neither used nor set aside, and ``day_left`` of the day, of which there are ``day_whole``.
-    ``room``: as many more may be under way at once.
+    Under way are ``profiling`` of the run, which measures nothing now, and ``today`` of all that the owner's
+    day pays for. ``room``: as many more may be under way at once.
     """
 
     each: float
@@ -30,6 +30,8 @@ class Means:
     day_left: float
     day_whole: float
     refills_at: datetime
+    profiling: int
+    today: int
     room: int
 
     @property
@@ -57,6 +59,7 @@ def means_of(run: SearchRun) -> Means:
     costs = estimates.reservations(run.version.spec_id, [run.device_id])
     own, site = budget_of(run.user, run.device), site_status()
     left = run.device_seconds_limit - run.device_seconds_spent
+    profiling, today = profiles.under_way(run), under_way_today(run)
     return Means(
         each=costs[run.device_id, str(Mode.BENCHMARK)],
         profile=costs[run.device_id, str(Mode.PROFILE)],
@@ -64,16 +67,15 @@ def means_of(run: SearchRun) -> Means:
         day_left=min(own.left, site.left),
         day_whole=min(own.allowance, site.allowance),
         refills_at=own.refills_at,
-        room=min(
-            room_for(left, profiles.under_way(run)),
-            room_for(own.allowance - own.spent, under_way_today(run)),
-        ),
+        profiling=profiling,
+        today=today,
+        room=min(room_for(left, profiling), room_for(own.allowance - own.spent, today)),
     )
 
 
 def under_way_today(run: SearchRun) -> int:
     """Evaluations that the owner's day of the device pays for, queued or begun."""
-    spends = Spend.objects.filter(user=run.user_id, device=run.device_id, day=today())
+    spends = Spend.objects.filter(user=run.user_id, device=run.device_id, day=days.today())
     return Reservation.objects.filter(spend__in=spends).count()
 
 
@@ -81,4 +83,4 @@ def room_for(left: float, under_way: int) -> int:
     """How many more may be under way so that ``left`` seconds are passed by one of them at most, should all
     take their deadline, each on a runner of its own.
     """
-    return max(0, 1 + int(max(0.0, left) // DEADLINE) - under_way)
+    return max(0, 1 + int(max(0.0, left) // _DEADLINE) - under_way)

@@ -12,6 +12,11 @@ def require_owner(run: SearchRun, user: User | None) -> None:
         raise PermissionDenied("Only its owner and staff may change a search.")
 
 
+def is_locked(run: SearchRun) -> bool:
+    """Whether its owner's account is locked by now, whatever was read of it before. One query."""
+    return not User.objects.filter(pk=run.user_id, is_active=True).exists()
+
+
 def by_whom(run: SearchRun, user: User | None) -> str:
     """Who changed a run, for the sentence that stays with it."""
     if user is None:

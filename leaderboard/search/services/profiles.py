@@ -4,8 +4,8 @@ They are no measurements: nothing waits for them, no time of theirs is compared 
 has no seconds for one goes on without it.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from decimal import Decimal
 from functools import partial
 
 from django.db import transaction
@@ -13,11 +13,7 @@ from django.db.models import F
 from django.db.models.functions import Greatest
 
 from leaderboard.search.generators.base import Parent
-from leaderboard.search.llm.affording import Left, pays_for_findings
-from leaderboard.search.llm.arms import parse_arms
-from leaderboard.search.llm.briefs import formed_brief
-from leaderboard.search.llm.models import JournalEntry, ParentProfile
-from leaderboard.search.llm.setup import SETUP_STEP
+from leaderboard.search.llm.models import ParentProfile
 from leaderboard.search.models import SearchCandidate, SearchEvent, SearchRun
 from leaderboard.search.plan import Policy
 from leaderboard.search.services import ending
@@ -36,8 +32,17 @@ class Due:
     seconds: float
 
 
-def due(run: SearchRun, state: SearchState, *, seconds: float, left: float, measuring: int) -> Due | None:
+def due(
+    run: SearchRun,
+    state: SearchState,
+    *,
+    seconds: float,
+    left: float,
+    measuring: int,
+    informs: Callable[[Parent], bool],
+) -> Due | None:
     """What to profile beside a generation of ``measuring`` kernels; ``left`` device seconds are unpromised.
+    ``informs`` tells whether what a profiler says of a kernel can still come into a prompt.
 
     None once nothing would be written after it, for want of measurements or of money, and for independent
     samples, which build on nothing.
@@ -49,21 +54,9 @@ def due(run: SearchRun, state: SearchState, *, seconds: float, left: float, meas
     digest, log2_seconds = state.best
     if run.profiles.filter(digest=digest).exists():
         return None
-    if not _informs_a_prompt(run, Parent(digest, state.candidates[digest].proposal.kernel, log2_seconds)):
+    if not informs(Parent(digest, state.candidates[digest].proposal.kernel, log2_seconds)):
         return None
     return Due(run.candidates.select_related("kernel").get(digest=digest), seconds)
-
-
-def _informs_a_prompt(run: SearchRun, parent: Parent) -> bool:
-    """Whether what a profiler says of ``parent`` can still be read, and a kernel be written after it.
-
-    Its calls of this very step are paid by now, and the row that the step began with does not know of them.
-    """
-    setup = JournalEntry.objects.get(run=run, kind=JournalEntry.Kind.SETUP, step=SETUP_STEP).document
-    now = SearchRun.objects.get(pk=run.pk)
-    money = Decimal(str(now.money_limit)) - Decimal(str(now.money_spent + now.money_reserved))
-    left = Left(money, now.tokens_limit - now.tokens_spent - now.tokens_reserved)
-    return pays_for_findings(formed_brief(run), parse_arms(setup["models"]), parent, left)
 
 
 def under_way(run: SearchRun) -> int:

@@ -1,8 +1,8 @@
 """One step of a run: what is considered and measured next, stored all or nothing."""
 
 from collections.abc import Mapping
+from functools import partial
 
-from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import F
 
@@ -14,6 +14,7 @@ from leaderboard.search.generators.base import (
     GeneratorPaused,
     GeneratorSpent,
     Operator,
+    Parent,
     Proposal,
     digest_of,
 )
@@ -34,6 +35,7 @@ from leaderboard.search.services.clock import wall_seconds
 from leaderboard.search.services.digests import what_changed
 from leaderboard.search.services.log import add_event
 from leaderboard.search.services.means import Means, means_of, room_for, under_way_today
+from leaderboard.search.services.owners import is_locked
 from leaderboard.search.services.profiles import Due
 from leaderboard.search.sieve import Decision
 from leaderboard.search.state import Generation, SearchState
@@ -98,10 +100,10 @@ class Stepper:
         if run.measurements_spent + run.measurements_reserved >= run.measurements_limit:
             return ending.finish(run=run, reason=StopReason.MEASUREMENTS)
         means = means_of(run)
-        if means.by_run < 1 and not profiles.under_way(run):
+        if means.by_run < 1 and not means.profiling:
             return ending.finish(run=run, reason=StopReason.DEVICE_SECONDS)
-        if means.by_day < 1 and not under_way_today(run):
-            return _pause_for_the_day(run, means, "the day's device seconds are used up")
+        if means.by_day < 1 and not means.today:
+            return _pause_for_the_day(run, means)
         if means.at_once < 1:
             return False  # what is under way gives back what it does not use
         slots = min(run.measurements_limit - run.measurements_spent, means.at_once)
@@ -124,6 +126,7 @@ class Stepper:
                 seconds=means.profile,
                 left=means.left_beside(measuring),
                 measuring=measuring,
+                informs=partial(self._informs_a_prompt, run),
             )
         try:
             with transaction.atomic():
@@ -161,6 +164,9 @@ class Stepper:
             generator, outlook = template.generator(recalled=recalled), self._outlook
         return loop.step(state, generator, outlook, plan, slots=slots, standing=self._standing)
 
+    def _informs_a_prompt(self, run: SearchRun, parent: Parent) -> bool:
+        return self._writer is not None and self._writer.pays_for_findings(run, parent)
+
     def _spent(self, run: SearchRun, error: GeneratorSpent) -> bool:
         """The run's own money or tokens end it; the site's, which come back tomorrow, pause it."""
         if self._writer is not None and self._writer.site_refused:
@@ -178,7 +184,7 @@ class Stepper:
         wanted = len(generation.chosen) + bool(profile)
         if room_for(budget.allowance - budget.spent, under_way_today(run)) < wanted:
             raise _Outrun  # another search of the owner's has begun meanwhile
-        if not User.objects.filter(pk=run.user_id, is_active=True).exists():
+        if is_locked(run):
             raise _Outrun  # the account was locked meanwhile
         seconds = each * len(generation.chosen) + (profile.seconds if profile else 0.0)
         budgets.require(budget=budget, seconds=seconds, device=run.device)
@@ -218,12 +224,12 @@ class Stepper:
         return run.candidates.select_related("kernel").get(digest=digest).kernel
 
 
-def _pause_for_the_day(run: SearchRun, means: Means, why: str) -> bool:
+def _pause_for_the_day(run: SearchRun, means: Means) -> bool:
     """Until the day's seconds refill; for good where a whole day's do not pay for a measurement."""
+    message, at = "Paused: the day's device seconds are used up.", means.refills_at
     if means.day_whole < means.each:
-        return runs.pause(run=run, user=None, message=f"Paused: {why}.")
-    at = means.refills_at
-    message = f"Paused: {why}. It goes on by itself at {at:%H:%M} UTC."
+        return runs.pause(run=run, user=None, message=message)
+    message += f" It goes on by itself at {at:%H:%M} UTC."
     return runs.pause(run=run, user=None, message=message, until=at)
 
 
