@@ -47,6 +47,15 @@ class Coalescer:
             self._keys[key] = _Pending(now)
         send()
 
+    def urgent(self, key: str, send: Callable[[], None]) -> None:
+        """Send now, in place of what is held back; what comes next waits for the interval."""
+        with self._lock:
+            pending = self._keys.get(key)
+            if pending is not None and pending.timer is not None:
+                pending.timer.cancel()
+            self._keys[key] = _Pending(self.clock())
+        send()
+
     def final(self, key: str, send: Callable[[], None]) -> None:
         """Send now and drop whatever is held back: nothing comes after this one."""
         with self._lock:

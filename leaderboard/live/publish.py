@@ -18,7 +18,9 @@ _frames = Coalescer(interval=0.25)
 
 
 def publish_evaluation(evaluation: Evaluation) -> None:
-    """Tell the pages of the submission how far its evaluation is; at most four frames a second."""
+    """Tell the pages of the submission how far its evaluation is: at most four frames a second, and the first
+    test result and the end at once, as somebody waits for those.
+    """
     submission_id = (
         Submission.objects.filter(evaluation_id=evaluation.pk).values_list("pk", flat=True).first()
     )
@@ -28,6 +30,8 @@ def publish_evaluation(evaluation: Evaluation) -> None:
     message = {"type": "frame", "frame": submission_frame(evaluation)}
     if evaluation.status == EvaluationStatus.FINISHED:
         _frames.final(group, lambda: _send(group, message))
+    elif len(evaluation.progress.get("tests", ())) == 1:
+        _frames.urgent(group, lambda: _send(group, message))
     else:
         _frames.offer(group, lambda: _send(group, message))
 

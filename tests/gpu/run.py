@@ -17,6 +17,7 @@ from typing import Any
 
 from tests.gpu import (
     agreement,
+    calibration,
     catalogue,
     cheats,
     faults,
@@ -36,6 +37,7 @@ PHASES: Mapping[str, Callable[[], dict[str, Any]]] = {
     "smoke": catalogue.smoke,
     "catalogue": catalogue.run,
     "ranked": catalogue.ranked,
+    "calibration": calibration.run,
     "agreement": agreement.run,
     "repeats": repeats.run,
     "faults": faults.run,

@@ -190,12 +190,12 @@ class FakeTime:
 
 @pytest.fixture
 def wire() -> tuple[FakeTime, Callable[..., None], list[Any]]:
-    """(time, offer(value, final=False), sent)"""
+    """(time, offer(value, how="offer"), sent)"""
     time, sent = FakeTime(), []
     coalescer = Coalescer(interval=0.25, clock=time.clock, later=time.later)
 
-    def offer(value: Any, *, key: str = "a", final: bool = False) -> None:
-        (coalescer.final if final else coalescer.offer)(key, lambda: sent.append(value))
+    def offer(value: Any, *, key: str = "a", how: str = "offer") -> None:
+        getattr(coalescer, how)(key, lambda: sent.append(value))
 
     return time, offer, sent
 
@@ -225,10 +225,36 @@ def test_the_final_frame_waits_for_nothing_and_is_the_last(wire: Any) -> None:
     time, offer, sent = wire
     offer(1)
     offer(2)
-    offer(3, final=True)
+    offer(3, how="final")
     assert sent == [1, 3]
     time.go_to(10)
     assert sent == [1, 3]
+
+
+def test_an_urgent_frame_waits_for_nothing_and_takes_the_place_of_what_was_held_back(wire: Any) -> None:
+    time, offer, sent = wire
+    offer(1)
+    offer(2)
+    offer(3, how="urgent")
+    assert sent == [1, 3]
+    offer(4)
+    time.go_to(0.2)
+    assert sent == [1, 3]
+    time.go_to(10)
+    assert sent == [1, 3, 4]
+
+
+def test_the_first_test_result_is_told_at_once(private: Submission, monkeypatch: pytest.MonkeyPatch) -> None:
+    time, told = FakeTime(), []
+    monkeypatch.setattr(publish, "_frames", Coalescer(interval=0.25, clock=time.clock, later=time.later))
+    monkeypatch.setattr(publish, "_send", lambda _, message: told.append(message["frame"]["seq"]))
+    evaluation = private.evaluation
+    for seq, tests in enumerate((0, 0, 1, 2), start=1):
+        evaluation.seq, evaluation.progress = seq, {"tests": [{}] * tests}
+        publish.publish_evaluation(evaluation)
+    assert told == [1, 3]
+    time.go_to(1)
+    assert told == [1, 3, 4]
 
 
 def test_submissions_do_not_hold_each_other_back(wire: Any) -> None:

@@ -1,0 +1,65 @@
+"""``manage.py calibrate_device`` as an operator runs it, on a database of its own: ceilings, and an A/A test.
+
+``python -m tests.gpu.calibration cpu`` does the same on a machine without a GPU.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from kernelhub.embedded.postgres import EmbeddedPostgres
+from tests.gpu import jobs
+from tests.gpu.site_process import ROOT
+
+_RUNS = 10
+_GOAL = 0.005  # how much equal runs may differ on a GPU
+_TOLD = ("name", "ceilings", "calibrated_at", "calibration", "noise", "noise_measured_at")
+
+
+def run(device: str = "") -> dict[str, Any]:
+    """``device`` is a slug, cpu or cuda:<index>; without one, the GPU that the other phases use."""
+    name = device or f"cuda:{jobs.device().index}"
+    folder = Path(tempfile.mkdtemp(prefix="kernelhub-calibration-"))
+    postgres = EmbeddedPostgres(folder / "postgres")
+    try:
+        settings = {"DATABASE_URL": postgres.start(), "KERNELHUB_DATA": str(folder / "data")}
+        _manage(settings, "migrate", "--verbosity", "0")
+        said = _manage(settings, "calibrate_device", name, "--runs", str(_RUNS))
+        (row,) = json.loads(_manage(settings, "dumpdata", "runners.device"))
+    finally:
+        postgres.stop()
+        shutil.rmtree(folder, ignore_errors=True)
+    stored = {field: row["fields"][field] for field in _TOLD}
+    kept = stored["noise"] and stored["ceilings"] and stored["calibration"]["environment_digest"]
+    deviation = stored["calibration"]["noise"]["deviation"]
+    return {
+        "ok": bool(kept) and (name == "cpu" or deviation <= _GOAL),
+        "runs": _RUNS,
+        "stored": stored,
+        "summary": [*said.splitlines(), f"deviation {deviation:.3%} (goal {_GOAL:.1%})"],
+    }
+
+
+def _manage(settings: dict[str, str], *words: str) -> str:
+    """What a command of the site said. Raises RuntimeError with its complaints."""
+    done = subprocess.run(
+        [sys.executable, "manage.py", *words],
+        cwd=ROOT,
+        env={**os.environ, **settings},
+        capture_output=True,
+        text=True,
+        timeout=400,
+        check=False,
+    )
+    if done.returncode != 0:
+        raise RuntimeError(f"{words[0]} ended with {done.returncode}: {done.stderr[-2000:]}")
+    return done.stdout
+
+
+if __name__ == "__main__":
+    sys.stdout.write(json.dumps(run(*sys.argv[1:2]), indent=1) + "\n")
