@@ -118,18 +118,17 @@ def _gpu(row: list[str]) -> DetectedDevice:
         "driver": values["driver_version"],
         "memory_bytes": int(values["memory.total"]) * 2**20,
         "compute_capability": values["compute_cap"],
-        "compiler": "nvcc" if _has_nvcc() else NO_COMPILER,
+        **_cuda_compiler(),
     }
     slug = f"cuda-{_slug(name)}"
     return DetectedDevice(slug, DeviceKind.CUDA, name, int(values["index"]), measured_cores(), facts)
 
 
-def _has_nvcc() -> bool:
+def _cuda_compiler() -> dict[str, str]:
     try:
-        cuda_toolchain.find()
+        return {"compiler": "nvcc", "compiler_version": cuda_toolchain.find().release}
     except cuda_toolchain.NoCompilerError:
-        return False
-    return True
+        return {"compiler": NO_COMPILER}
 
 
 def _slug(text: str) -> str:

@@ -10,6 +10,7 @@ from leaderboard.corpus.cases import Attempt, Corpus
 from leaderboard.corpus.judging import Outcome, run_attempt
 from leaderboard.trust import overlapping
 from runners.contract.job import DeviceTarget
+from runners.contract.result import ResultDocument
 from runners.contract.vocabulary import DeviceKind, Mode
 from runners.devices import DetectedDevice
 from runners.supervisor.pool import WarmPool
@@ -91,13 +92,15 @@ def run_suite(
                 "reason": last["reason"],
                 "findings": sorted({finding["rule"] for finding in last["findings"]}),
                 "caught": outcome.caught,
-                "timings": [
-                    {name: timing.get(name) for name in ("case", "seconds", "floor_seconds")}
-                    for timing in last["benchmarks"]
-                ],
+                "timings": _timings(last, "case", "seconds", "floor_seconds"),
+                "control_timings": _timings(outcome.control, "case", "seconds") if outcome.control else [],
             }
         )
     return report
+
+
+def _timings(document: ResultDocument, *names: str) -> list[dict[str, Any]]:
+    return [{name: timing.get(name) for name in names} for timing in document["benchmarks"]]
 
 
 def gaps_elsewhere(corpus: Corpus, only: Callable[[str], bool] = lambda case: True) -> dict[str, str]:

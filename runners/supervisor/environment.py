@@ -4,7 +4,7 @@ import platform
 import shutil
 import subprocess
 from functools import cache
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -31,11 +31,20 @@ def _versions() -> dict[str, Any]:
         "python": platform.python_version(),
         "torch": version("torch"),
         "numpy": version("numpy"),
+        **_triton(),
         "compiler": compiler_version,
         "kernel": platform.release(),
         "machine": platform.machine(),
         "processor": _processor(),
     }
+
+
+def _triton() -> dict[str, str]:
+    """Its version where it is installed; machines without a GPU have no use for it."""
+    try:
+        return {"triton": version("triton")}
+    except PackageNotFoundError:
+        return {}
 
 
 def _processor() -> str:

@@ -97,6 +97,7 @@ def _rows(
         rows.append(
             {
                 "submission": entry.name,
+                "mode": entry.mode,
                 "start": start,
                 "source": source or None,
                 "verdicts": sorted({reading["verdict"] for reading in readings}),

@@ -1,21 +1,33 @@
 """Every cheat through the real engine: caught or without gain, and its honest neighbour passes unflagged."""
 
+import os
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from leaderboard.corpus.cases import Attempt, Corpus, read_corpus
 from leaderboard.corpus.judging import run_attempt
-from leaderboard.corpus.suite import accused, controls_of
-from runners.contract.vocabulary import DeviceKind, Language, Mode
-from tests.devices import own_cpu
+from leaderboard.corpus.suite import ACCUSATIONS, accused, controls_of
+from runners.backends.cuda import toolchain
+from runners.backends.cuda.backend import CudaBackend
+from runners.contract.vocabulary import DeviceKind, Language, Mode, Verdict
+from runners.devices import DetectedDevice
 from runners.supervisor.pool import WarmPool
+from tests.devices import own_cpu
 
 ROOT = Path(__file__).parent
 CORPUS = read_corpus(ROOT)
 CHEATS = list(CORPUS.attempts_on(DeviceKind.CPU))
 CONTROLS = controls_of(CORPUS, CHEATS)
+ON_A_GPU = list(CORPUS.attempts_on(DeviceKind.CUDA))
+#: One of each text for nvcc; those that are compiled and no more are judged by tests/engine_cuda.
+CUDA_TEXTS = {
+    item.path: item
+    for item in [*ON_A_GPU, *controls_of(CORPUS, ON_A_GPU)]
+    if item.language == Language.CUDA and item.expectation.mode != Mode.CHECK
+}
 #: Of the cheats in Python, those that do what only Python can. They run with the rest of the suite, as do all
 #: compiled ones, which take tenths of a second. What needs a clock, and the others, are `make corpus`.
 IN_PYTHON = {"C03/subclass.py", "C06/forges.py", "C16/smaller.py", "C31/frames.py", "C43/inherits.py"}
@@ -87,3 +99,27 @@ def test_those_for_a_gpu_are_python_too(corpus: Corpus) -> None:
     assert found
     for attempt in found:
         compile(attempt.path.read_text(), attempt.name, "exec")
+
+
+@pytest.mark.sandbox
+@pytest.mark.corpus
+@pytest.mark.parametrize("attempt", CUDA_TEXTS.values(), ids=lambda item: f"{item.case}/{item.path.name}")
+def test_those_for_a_gpu_compile(attempt: Attempt, engine_data: Path) -> None:
+    try:
+        toolchain.find()
+    except toolchain.NoCompilerError as error:
+        if os.environ.get("CI"):
+            pytest.fail(str(error))
+        pytest.skip(str(error))
+    wanted = replace(attempt.expectation, mode=Mode.CHECK, expected=(Verdict.PASSED,), reason="", printed=())
+    wanted = replace(wanted, least_floor=0.0, least_of_control=0.0, nondeterministic=False, overlapping=False)
+    hopper = DetectedDevice("hopper", DeviceKind.CUDA, "Hopper", 0, (), {"compute_capability": "9.0"})
+    assert run_attempt(CORPUS, replace(attempt, expectation=wanted), hopper, engine_data).faults == ()
+
+
+@pytest.mark.parametrize("name", [path.name for path in sorted((ROOT / "honest").glob("*.cu"))])
+def test_no_text_for_a_gpu_that_is_honest_accuses(name: str) -> None:
+    """Without a GPU, so that a rule that accuses the wrong ones is found at once."""
+    text = (ROOT / "honest" / name).read_text()
+    found = CudaBackend().screen(text, CORPUS.specs["affine-cuda"])
+    assert not {finding["rule"] for finding in found} & ACCUSATIONS

@@ -1,12 +1,15 @@
 """The suite itself: what it takes for caught, and which corpora it refuses to read."""
 
+import json
 import threading
+from io import StringIO
 from pathlib import Path
 from typing import Any
 from unittest.mock import MagicMock
 
 import pytest
 from django.core.management import CommandError, call_command
+from pytest_django import Settings
 
 from leaderboard.corpus import judging, suite
 from leaderboard.corpus.cases import Attempt, CorpusError, Expectation, read_corpus
@@ -41,6 +44,10 @@ TIMED = [{"case": "one", "description": "", "status": "passed", "seconds": 0.002
 FLOORED = [{**TIMED[0], "floor_seconds": 0.0021}]
 FLAGGED = [{"rule": "timer_patch", "line": 1, "message": "", "refuses": False}]
 VARYING = [{"case": "one", "description": "", "hidden": False, "status": "passed", "deterministic": False}]
+
+
+def lasting(seconds: float) -> ResultDocument:
+    return document(benchmarks=[{**TIMED[0], "seconds": seconds}])
 
 
 @pytest.mark.parametrize(
@@ -83,22 +90,27 @@ def test_only_what_is_expected_is_taken(
 
 
 @pytest.mark.parametrize(
-    ("seconds", "control", "faults"),
+    ("seconds", "controls", "faults"),
     [
-        (0.002, document(benchmarks=[{**TIMED[0], "seconds": 0.0021}]), 0),
-        (0.001, document(benchmarks=[{**TIMED[0], "seconds": 0.0021}]), 1),
-        (0.002, document(Verdict.WRONG), 1),
+        (0.002, [lasting(0.0021)], 0),
+        (0.001, [lasting(0.0021)] * 3, 1),
+        (0.002, [lasting(0.0042), lasting(0.0021)], 0),  # other work slowed the first one down
+        (0.002, [document(Verdict.WRONG)], 1),
+        (0.002, [lasting(0.0042), document(Verdict.WRONG)], 1),
     ],
 )
 def test_a_cheat_is_held_against_what_its_neighbour_takes(
-    monkeypatch: pytest.MonkeyPatch, seconds: float, control: ResultDocument, faults: int
+    monkeypatch: pytest.MonkeyPatch, seconds: float, controls: list[ResultDocument], faults: int
 ) -> None:
-    documents = iter([document(benchmarks=[{**TIMED[0], "seconds": seconds}]), control])
+    documents = iter([lasting(seconds), *controls])
     monkeypatch.setattr(judging, "run_job", lambda *_, **__: next(documents))
     expectation = wanted(task="affine", control="affine.cpp", least_of_control=0.9)
     attempt = Attempt("C01", ROOT / "honest" / "affine.cpp", Language.CPP, expectation)
     device = DetectedDevice("cpu", DeviceKind.CPU, "a CPU", 0, (0,), {})
-    assert len(judging.run_attempt(CORPUS, attempt, device, ROOT).faults) == faults
+    outcome = judging.run_attempt(CORPUS, attempt, device, ROOT)
+    assert len(outcome.faults) == faults
+    assert outcome.control == controls[-1]
+    assert not list(documents)
 
 
 @pytest.mark.parametrize(
@@ -168,6 +180,35 @@ def test_an_honest_neighbour_can_follow_every_one(monkeypatch: pytest.MonkeyPatc
     assert ran == [name for attempt in names for name in (attempt, "honest")]
     assert (report.honest_controls, report.honest_controls_passed) == (len(names), len(names) - 1)
     assert not report.as_expected
+
+
+def test_the_report_names_its_command_and_what_each_cheat_was_held_against(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, settings: Settings
+) -> None:
+    control = lasting(0.0021)
+
+    def run(corpus: object, attempt: Attempt, *_: object, **__: object) -> Outcome:
+        held = control if attempt.name == "C09/hides_early.cpp" else None
+        return Outcome(attempt, (document(benchmarks=TIMED),), (), held)
+
+    monkeypatch.setattr(suite, "run_attempt", run)
+    monkeypatch.setattr(suite, "WarmPool", lambda *_, **__: MagicMock())
+    settings.DATA_DIR = tmp_path
+    out = StringIO()
+    call_command("cheat_suite", "C09", "--device", "cpu", "--json", stdout=out, stderr=StringIO())
+    report = json.loads(out.getvalue())
+    assert report["command"] == "manage.py cheat_suite C09 --device cpu --json"
+    assert 0 <= report["seconds"] < 60
+    found = {item["attempt"]: item["control_timings"] for item in report["attempts"]}
+    assert found.pop("C09/hides_early.cpp") == [{"case": "one", "seconds": 0.0021}]
+    assert set(map(tuple, found.values())) == {()}
+    out = StringIO()
+    folder = str(ROOT.parent / "attacks")
+    call_command(
+        "cheat_suite", "A24", "--corpus", folder, "--after-each", "--json", stdout=out, stderr=StringIO()
+    )
+    wanted = "manage.py cheat_suite A24 --device cpu --corpus tests/attacks --after-each --json"
+    assert json.loads(out.getvalue())["command"] == wanted
 
 
 def test_command_names_an_unknown_case() -> None:

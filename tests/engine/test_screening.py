@@ -1,5 +1,7 @@
 """What the text of a Python submission is said to show; nothing of it refuses."""
 
+import time
+
 import pytest
 
 from runners.backends.cpp.backend import CppBackend
@@ -110,6 +112,25 @@ def test_a_source_of_nothing_but_findings_does_not_fill_the_result() -> None:
         ("cudaGraphLaunch(g, s);", [(1, "graph_use")]),
         ('dlsym(h, "cuEventElapsedTime");', [(1, "harness_access"), (1, "timer_patch")]),
         ("int clock_gettime(int, void*) { return 0; }", [(1, "timer_patch")]),
+        (
+            'extern "C" cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream = at(0))\n{}',
+            [(1, "timer_patch")],
+        ),
+        ("int gettimeofday(timeval*, void*) noexcept /* { */ { return 0; }", [(1, "timer_patch")]),
+        ("auto cuEventRecord(CUevent, CUstream) -> CUresult <% return {}; %>", [(1, "timer_patch")]),
+        ("int (clock_gettime)(int, timespec*) { return 0; }", [(1, "timer_patch")]),
+        ("#define cudaEventRecord mine", [(1, "timer_patch")]),
+        ("int clock_gettime(int, timespec*)\n    [[gnu::cold]] { return 0; }", [(1, "timer_patch")]),
+        ("# define cudaEventRecord(event, ...) cudaSuccess", [(1, "timer_patch")]),
+        ('int clock_gettime(int, timespec*) __attribute__((alias("mine")));', [(1, "timer_patch")]),
+        ('[[gnu::alias("mine")]] int clock_gettime(int, timespec*);', [(1, "timer_patch")]),
+        ('int mine() asm("cudaEventRecord");', [(1, "timer_patch")]),
+        ("patch(&clock_gettime);", [(1, "timer_patch")]),
+        ('dlsym(h, "cudaEventRecord");', [(1, "harness_access"), (1, "timer_patch")]),
+        (
+            "void f() {\n    cudaEventRecord(e, s);\n}\nint cudaEventRecord(E e, S s) { return 0; }",
+            [(4, "timer_patch")],
+        ),
         ('open("/proc/self/mem", 2);', [(1, "harness_access")]),
         ("cuModuleLoadData(&m, text);", [(1, "run_time_code")]),
     ],
@@ -127,6 +148,15 @@ def test_rule_and_line_of_c(source: str, found: list[tuple[int, str]]) -> None:
         "#pragma omp parallel for\nfor (int i = 0; i < n; ++i) y[i] = x[i];",
         'puts("uses a thread, a stream and cublas");',
         "std::sort(begin, end);",
+        "cudaEventRecord(fork, stream);\ncudaStreamWaitEvent(second, fork, 0);",
+        "#define CHECK(x) if ((x) != cudaSuccess) { abort(); }\nCHECK(cudaEventRecord(fork, stream)) {}",
+        "#define JOIN(e) cudaEventRecord(e, stream)\nvoid f() { JOIN(e); }",
+        "if (cudaEventRecord(fork, stream) != cudaSuccess) { return; } else cudaEventRecord(fork, 0);",
+        'if (auto e = ::cudaEventElapsedTime(&ms, a, b)) { puts(") {"); }',
+        "int r{clock_gettime(CLOCK_MONOTONIC, &now)};\nwhile (gettimeofday(&then, nullptr)) {}",
+        'extern "C" int clock_gettime(int, timespec*);',
+        "#define JOIN cudaEventRecord(e, s)\n[[nodiscard]] int f();",
+        "cudaEventRecord(a, (cudaStream_t)cudaEventRecord(b, s)), sort([] { return 1; });",
     ],
 )
 def test_honest_c_shows_nothing(source: str) -> None:
@@ -147,6 +177,13 @@ def test_names_pasted_from_pieces_are_seen_in_the_preprocessed_text() -> None:
     assert list(hits(PASTED)) == []
     assert hidden_hits(PASTED, PREPROCESSED, "kernel.cpp") == [(2, "harness_access", "dlsym")]
     assert hidden_hits("\ndlsym(0, 0);", PREPROCESSED, "kernel.cpp") == []  # seen before
+
+
+def test_calls_of_a_timer_that_never_end_are_looked_at_once() -> None:
+    for piece in ("cudaEventRecord(", "cudaEventRecord() /*", 'cudaEventRecord("', "cudaEventRecord()\n"):
+        start = time.monotonic()
+        assert list(hits(piece * (2**18 // len(piece)))) == []
+        assert time.monotonic() - start < 5, piece
 
 
 def test_a_line_directive_that_claims_any_number_costs_nothing() -> None:

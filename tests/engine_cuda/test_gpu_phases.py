@@ -9,7 +9,8 @@ import pytest
 from runners.contract.job import Job
 from runners.contract.vocabulary import DeviceKind, Language, Mode, Verdict
 from runners.devices import DetectedDevice
-from tests.gpu import agreement, faults, jobs, repeats, run, search, search_pairs
+from runners.supervisor.environment import ENGINE_VERSION
+from tests.gpu import agreement, faults, jobs, latency, machine, repeats, run, search, search_pairs
 from tests.gpu.provenance import provenance
 from tests.gpu.repeats import halves
 from tests.gpu.tasks import steps, steps_source
@@ -122,7 +123,66 @@ def test_slope_and_events_agree_within_one_percent_or_the_interval(
 ) -> None:
     interval = {"ci_low": slope - half_width, "ci_high": slope + half_width}
     row = {"seconds": slope, "events": events, "launch_bound": False, **interval}
-    assert agreement._agrees(row) is holds
+    assert agreement.agrees(row) is holds
+
+
+@pytest.mark.parametrize(
+    ("slope", "holds"), [(3.4e-6, True), (5.4e-6, True), (3.3e-6, False), (5.6e-6, False)]
+)
+def test_a_launch_bound_slope_lies_among_the_readings_of_other_processes(slope: float, holds: bool) -> None:
+    row = {"seconds": slope, "ci_low": slope, "ci_high": slope, "launch_bound": True}
+    row |= {"events": 4.7e-6, "each": [3.7e-6, 5.0e-6, 4.7e-6]}
+    assert agreement.agrees(row) is holds
+    assert not agreement.agrees({"launch_bound": True, "seconds": slope, "in_process_error": "no"})
+
+
+def _waited(seconds: float | None, **changes: str) -> dict[str, Any]:
+    row: dict[str, Any] = {"submission": "cuda", "start": "warm", "mode": "test", "source": "new"}
+    row |= {"verdicts": ["passed"], "reasons": []}
+    row |= {"first_test": {"median": seconds}, "verdict": {"median": seconds}}
+    return row | changes
+
+
+@pytest.mark.parametrize(
+    ("row", "holds"),
+    [
+        (_waited(1.5), True),
+        (_waited(1.51), False),
+        (_waited(None), False),
+        (_waited(3.0, submission="triton"), True),
+        (_waited(3.1, submission="triton"), False),
+        (_waited(9.0, start="cold"), True),
+        (_waited(9.0, submission="torch"), True),
+        (_waited(9.0, submission="cuda, ranked", mode="ranked"), True),
+    ],
+)
+def test_a_warm_submission_that_waits_longer_than_its_goal_fails(row: dict[str, Any], holds: bool) -> None:
+    assert latency.outcome([_waited(0.1), row])["ok"] is holds
+
+
+def test_a_missed_goal_is_told() -> None:
+    found = latency.outcome([_waited(1.6)])
+    assert found["summary"][-1] == "cuda new: first test 1.6 s, the goal is 1.5 s"
+    assert latency.outcome([_waited(0.1, verdicts=["wrong"])])["ok"] is False
+
+
+def test_results_tell_cards_apart_without_naming_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tool = tmp_path / "nvidia-smi"
+    tool.write_text('#!/bin/sh\nfor last; do :; done\necho "GPU-13fa-$last"\n')
+    tool.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    hashes = []
+    for index in (0, 1):
+        known = {"model": "X", "compiler": "nvcc", "compiler_version": "13.0.88"}
+        found = DetectedDevice("cuda-x", DeviceKind.CUDA, "X", index, (0,), known)
+        monkeypatch.setattr(jobs, "device", lambda found=found: found)
+        told = machine.facts.__wrapped__()
+        assert (told["card"], told["nvcc"], told["engine"]) == ("X", "13.0.88", ENGINE_VERSION)
+        assert "13fa" not in json.dumps(told)
+        hashes.append(told["card_hash"])
+    assert hashes == ["9b003f1a", "beeeca32"]
 
 
 def test_a_report_of_searches_names_where_they_ran(tmp_path: Path) -> None:

@@ -23,6 +23,8 @@ from tests.gpu.tasks import steps, steps_source
 #: process to process. The others keep the device busy.
 _KERNELS = ((1, 1 << 16), (2500, 1 << 16), (1, 1 << 24), (1, 1 << 26), (512, 1 << 26), (2000, 1 << 26))
 _AGREES = 0.01
+#: How far beyond the readings of other processes a launch-bound kernel's slope may lie.
+_LAUNCHES_VARY = 0.1
 _PROCESSES = 3
 _BENCH = r"""
 import ctypes, json, sys, torch
@@ -72,7 +74,7 @@ def run() -> dict[str, Any]:
             row["stages"] = jobs.stages(document)
         row |= _in_process(source, count)
         rows.append(row)
-    return {"ok": all(map(_agrees, rows)), "rows": rows, "summary": [_HEAD, *map(_line, rows)]}
+    return {"ok": all(map(agrees, rows)), "rows": rows, "summary": [_HEAD, *map(_line, rows)]}
 
 
 _HEAD = (
@@ -80,15 +82,20 @@ _HEAD = (
 )
 
 
-def _agrees(row: dict[str, Any]) -> bool:
-    """Within 1 % or the interval's half-width of events in other processes, their median. do_bench adds its
-    own cost per call and is shown only, as is a kernel that ends before its successor can be launched.
+def agrees(row: dict[str, Any]) -> bool:
+    """Within 1 % or the interval's half-width of events in other processes, their median. A kernel that ends
+    before its successor can be launched takes the host's time, which differs by more than that from process
+    to process: it must lie among theirs, or 10 % beyond. do_bench adds its own cost per call and is shown
+    only.
     """
     if "seconds" not in row or "events" not in row:
         return False
+    if row["launch_bound"]:
+        low, high = (1 - _LAUNCHES_VARY) * min(row["each"]), (1 + _LAUNCHES_VARY) * max(row["each"])
+        return bool(low <= row["seconds"] <= high)
     half_width = (row["ci_high"] - row["ci_low"]) / 2
     apart = abs(row["seconds"] - row["events"])
-    return row["launch_bound"] or bool(apart <= max(_AGREES * row["events"], half_width))
+    return bool(apart <= max(_AGREES * row["events"], half_width))
 
 
 def _line(row: dict[str, Any]) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 from tests.gpu import jobs
 
 _ROOT = Path(__file__).resolve().parents[2]
-_SECONDS = 400  # about two minutes are usual
+_SECONDS = 400  # four minutes are usual
 
 
 def run() -> dict[str, Any]:
@@ -39,6 +39,8 @@ def _suite(corpus: str, *options: str) -> dict[str, Any]:
         report: dict[str, Any] = json.loads(done.stdout)
     except ValueError:
         return {"ok": False, "status": done.returncode, "summary": [f"no report: {lines[-5:]}"]}
+    for told_by_the_phase in ("command", "seconds"):
+        del report[told_by_the_phase]
     summary = [
         f"{report['caught']} of {report['total']} {corpus} caught, {report['honest_controls_passed']} of "
         f"{report['honest_controls']} honest controls passed",

@@ -1,20 +1,24 @@
 """What this machine is, and which layers of the sandbox a CUDA process survives."""
 
+import hashlib
 import os
 import platform
 import subprocess
 import time
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
 from runners.backends.cuda import toolchain
 from runners.calibrate import measure_ceilings
 from runners.contract.job import DeviceTarget
+from runners.gpu_health import check_gpu
 from runners.sandbox import nvidia
 from runners.sandbox.bounds import Bounds
 from runners.sandbox.probe import probe_cached
 from runners.sandbox.spawn import Layers
 from runners.supervisor.child import Child, Died
+from runners.supervisor.environment import ENGINE_VERSION
 from runners.supervisor.outcome import Ended
 from runners.supervisor.plan import plan_for
 from runners.supervisor.stop import Stop
@@ -32,10 +36,13 @@ _COMBINATIONS = {
 @cache
 def facts() -> dict[str, Any]:
     """Card, driver and versions: on every result."""
+    card: Mapping[str, Any] = {}
+    card_hash = None
     try:
         card = jobs.device().facts
+        card_hash = _card_hash(jobs.device().index)
     except RuntimeError:
-        card = {}
+        pass  # no GPU: the versions count all the same
     versions = {}
     for name in ("torch", "triton", "numpy"):
         try:
@@ -44,12 +51,25 @@ def facts() -> dict[str, Any]:
             versions[name] = None
     return {
         "card": card.get("model"),
+        "card_hash": card_hash,
         "driver": card.get("driver"),
         "compute_capability": card.get("compute_capability"),
+        "nvcc": card.get("compiler_version"),
+        "engine": ENGINE_VERSION,
         "python": platform.python_version(),
         "kernel": platform.release(),
         **versions,
     }
+
+
+def _card_hash(index: int) -> str | None:
+    """Tells one card from another without naming it: a serial number is nobody's business but the owner's."""
+    query = ["nvidia-smi", "--query-gpu=uuid", "--format=csv,noheader", "-i", str(index)]
+    try:
+        done = subprocess.run(query, capture_output=True, text=True, timeout=30, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return hashlib.sha256(done.stdout.strip().encode()).hexdigest()[:8]
 
 
 def describe() -> dict[str, Any]:
@@ -65,10 +85,11 @@ def describe() -> dict[str, Any]:
         "toolchain": toolchain.find(),
         "ceilings": measure_ceilings(DeviceTarget(device.kind, device.index, device.cores)),
         "smi": _output(["nvidia-smi"]),
+        "health": check_gpu(device.index),
         "mig_or_mode": _output(["nvidia-smi", "--query-gpu=compute_mode,persistence_mode", "--format=csv"]),
     }
     summary = [f"{key}: {value}" for key, value in found.items() if key != "smi"]
-    return {"ok": found["probe"].tier == "T2", "summary": summary, **found}
+    return {"ok": found["probe"].tier == "T2" and not found["health"], "summary": summary, **found}
 
 
 def layers() -> dict[str, Any]:

@@ -3,6 +3,7 @@
 import io
 import json
 import os
+from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from django.core.management import CommandError, call_command
 from pytest_django import Settings
 
 from leaderboard.catalog.loader import CATALOG, load
-from runners import calibrate_cpu, fma_rate
+from runners import calibrate, calibrate_cpu, fma_rate
 from runners.calibrate import calibration_environment, environment_digest, remembered_ceilings
 from runners.contract.job import DeviceTarget
 from runners.devices import detect, find
@@ -19,6 +20,7 @@ from runners.models import Device
 from runners.noise import ASSUMED, Noise, NoiseError, measure_noise, spread
 from runners.quiet import Quiet, wait_for_quiet
 from runners.services import devices, repeats
+from runners.supervisor import environment
 from runners.supervisor.floors import floor_seconds
 
 
@@ -84,6 +86,39 @@ def test_the_digest_leaves_out_what_tells_cards_of_one_kind_apart() -> None:
     assert environment_digest(described) != environment_digest(
         calibration_environment({**facts, "model": "H200"})
     )
+
+
+@pytest.mark.parametrize(
+    ("facts", "versions"),
+    [
+        ({"compiler": "nvcc", "compiler_version": "13.1.80"}, {"compiler": "g++ 13.3.0", "triton": "3.6.0"}),
+        ({"compiler": "nvcc", "compiler_version": "13.0.88"}, {"compiler": "g++ 14.2.0", "triton": "3.6.0"}),
+        ({"compiler": "nvcc", "compiler_version": "13.0.88"}, {"compiler": "g++ 13.3.0", "triton": "3.7.0"}),
+        ({"compiler": "nvcc", "compiler_version": "13.0.88"}, {"compiler": "g++ 13.3.0"}),
+        ({"compiler": "none"}, {"compiler": "g++ 13.3.0", "triton": "3.6.0"}),
+    ],
+)
+def test_the_digest_changes_with_every_compiler(
+    facts: dict[str, str], versions: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def digest(facts: dict[str, str], versions: dict[str, str]) -> str:
+        monkeypatch.setattr(calibrate, "environment", lambda: versions)
+        return environment_digest(calibration_environment(facts))
+
+    before = digest(
+        {"compiler": "nvcc", "compiler_version": "13.0.88"}, {"compiler": "g++ 13.3.0", "triton": "3.6.0"}
+    )
+    assert digest(facts, versions) != before
+
+
+def test_an_environment_names_triton_only_where_it_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(name: str) -> str:
+        raise PackageNotFoundError(name)
+
+    monkeypatch.setattr(environment, "version", lambda name: f"the version of {name}")
+    assert environment._versions.__wrapped__()["triton"] == "the version of triton"
+    monkeypatch.setattr(environment, "version", missing)
+    assert environment._triton() == {}
 
 
 def test_remembered_ceilings_are_read_back_while_the_environment_is_the_same(tmp_path: Path) -> None:

@@ -22,6 +22,23 @@ from runners.contract.result import Timing
 from runners.devices import DetectedDevice
 from runners.supervisor.environment import ENGINE_VERSION, environment
 
+_CHEATS = settings.BASE_DIR / "tests" / "cheats"
+
+
+def _command(options: dict[str, Any]) -> str:
+    """What it was called with, without the defaults."""
+    words = [*options["cases"], f"--device {options['device']}"]
+    if options["corpus"] != _CHEATS:
+        words.append(f"--corpus {_from_home(options['corpus'])}")
+    words += [f"--{name.replace('_', '-')}" for name in ("after_each", "anyway", "json") if options[name]]
+    return " ".join(["manage.py cheat_suite", *words])
+
+
+def _from_home(path: Path) -> Path:
+    """A path that reads the same wherever the repository lies."""
+    full = path.resolve()
+    return full.relative_to(settings.BASE_DIR) if full.is_relative_to(settings.BASE_DIR) else full
+
 
 def _provenance(device: DetectedDevice) -> dict[str, Any]:
     """When and on what, without which a report says little."""
@@ -53,7 +70,7 @@ class Command(BaseCommand):
         parser.add_argument("cases", nargs="*", help="only these, e.g. C01; all by default")
         parser.add_argument("--device", default="cpu", help='slug, kind or kind:index, e.g. "cuda:0"')
         parser.add_argument("--anyway", action="store_true", help="use a GPU that something else uses")
-        parser.add_argument("--corpus", type=Path, default=settings.BASE_DIR / "tests" / "cheats")
+        parser.add_argument("--corpus", type=Path, default=_CHEATS)
         parser.add_argument("--after-each", action="store_true", help="run an honest kernel after every one")
         parser.add_argument("--json", action="store_true", help="write the report as JSON")
 
@@ -70,6 +87,7 @@ class Command(BaseCommand):
         if not any(attempt.case in wanted for attempt in corpus.attempts_on(device.kind)):
             raise CommandError(f"{options['corpus']} has no submission for {device.name}", returncode=2)
         folder = settings.DATA_DIR / "engine"
+        start = time.monotonic()
         try:
             anyway, warn = options["anyway"], self.stderr.write
             with local_runs.device_to_ourselves(device, anyway=anyway, warn=warn):
@@ -84,7 +102,12 @@ class Command(BaseCommand):
         except UsageError as error:
             raise CommandError(str(error), returncode=2) from error
         if options["json"]:
-            self.stdout.write(json.dumps({**_provenance(device), **report.to_document()}, indent=2))
+            about = {
+                "command": _command(options),
+                "seconds": round(time.monotonic() - start, 1),
+                **_provenance(device),
+            }
+            self.stdout.write(json.dumps({**about, **report.to_document()}, indent=2))
         else:
             self.stdout.write(
                 f"{report.caught} of {report.total} cheats caught, {report.honest_controls_passed} of "

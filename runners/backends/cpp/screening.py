@@ -5,7 +5,7 @@ compiled (``own_lines``), so that a name pasted from pieces is seen as well.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 
 from runners.backends.cpp.tokens import Token, tokens
 from runners.backends.findings import Hit
@@ -31,6 +31,18 @@ _TIMERS = frozenset(
     {"clock_gettime", "gettimeofday", "timespec_get", "cudaEventElapsedTime", "cuEventElapsedTime"}
     | {"cudaEventRecord", "cuEventRecord", "cudaEventElapsedTime_v2", "cuEventElapsedTime_v2"}
 )
+_COMMENT = r"//[^\n]*+|/\*(?s:.)*?(?:\*/|\Z)"
+#: What the shape of a declaration is told from: comments, numbers and literals are passed over.
+_SHAPE = re.compile(
+    rf"""{_COMMENT}|\d[\w']*|"(?:\\(?s:.)|[^"\\\n])*+"?+|'(?:\\(?s:.)|[^'\\\n])*+'?+"""
+    r"|[A-Za-z_]\w*|[(){};]"
+)
+#: Behind a list of parameters: a body, or what stands before one or in place of it.
+_BODY = re.compile(
+    rf"(?:\s|{_COMMENT})*+(?:\{{|<%|->|\[\[|(?:noexcept|throw|try|asm|__asm__|__asm|__attribute__|__attribute)\b)"
+)
+#: In an attribute: the body is that of another function.
+_ALIASES = frozenset({"alias", "__alias__", "ifunc", "__ifunc__", "weakref", "__weakref__"})
 _AROUND = frozenset(
     {"ptrace", "process_vm_readv", "process_vm_writev", "dlopen", "dlsym", "dlvsym", "dl_iterate_phdr"}
     | {"mprotect", "backtrace", "environ", "getenv", "prctl", "__libc_start_main"}
@@ -43,9 +55,10 @@ _MARKER = re.compile(r'#(?:line)? (\d+) "([^"]*)"')
 def hits(text: str) -> Iterator[Hit]:
     """What the rules find in ``text``, with its own line numbers."""
     found: list[Token] = list(tokens(text))
+    replaced = _replaced(text) if any(token.text in _TIMERS for token in found) else ()
     library = next((token.text for token in found if _is_library(token)), "")
     for token in found:
-        if rule := _rule(token):
+        if rule := _rule(token, replaced):
             yield token.line, rule, token.text[:80]
         elif token.text == "catch" and library:
             yield token.line, "exception_fallback", library[:80]
@@ -73,7 +86,46 @@ def hidden_hits(source: str, preprocessed: bytes, file: str) -> list[Hit]:
     return [hit for hit in hits(compiled) if (hit[0], hit[1]) not in seen][:MOST_FINDINGS]
 
 
-def _rule(token: Token) -> str:
+def _replaced(text: str) -> set[tuple[int, str]]:
+    """Line and name of each timer that ``text`` defines with parameters, as a function or as a macro.
+
+    A call replaces nothing: streams are joined by events. Each piece of the text is looked at once.
+    """
+    found: set[tuple[int, str]] = set()
+    opened: list[tuple[int, str] | None] = []  # timers whose parenthesis is open; None for other parentheses
+    before, name, aliased = "", "", False
+    line, counted = 1, 0
+    for match in _SHAPE.finditer(text):
+        piece = match.group()
+        if piece[0].isalpha() or piece[0] == "_":
+            before, name = name, piece
+            aliased = aliased or piece in _ALIASES
+            if piece in _TIMERS:
+                line, counted = line + text.count("\n", counted, match.start()), match.start()
+            continue
+        if piece == "(":
+            timer = (line, name) if name in _TIMERS else None
+            if timer and (aliased or before == "define"):
+                found.add(timer)
+            opened.append(timer)
+        elif piece == ")" and opened:
+            timer = opened.pop()
+            body = _BODY.match(text, match.end()) if timer else None
+            if timer and body and not ("\n" in body.group() and _is_directive(text, match.start())):
+                found.add(timer)
+        elif piece in "{};":
+            aliased = False
+        if piece[0] != "/":
+            name = ""
+    return found
+
+
+def _is_directive(text: str, position: int) -> bool:
+    """Whether the preprocessor takes the line: what follows in the next one does not belong to it."""
+    return text[text.rfind("\n", 0, position) + 1 : position].lstrip().startswith("#")
+
+
+def _rule(token: Token, replaced: Container[tuple[int, str]]) -> str:
     if token.is_string:
         return _rule_of_string(token.text)
     name = token.text.removeprefix("::")
@@ -85,7 +137,7 @@ def _rule(token: Token) -> str:
         return "stream_use"
     if _GRAPHS.match(name):
         return "graph_use"
-    if name in _TIMERS:
+    if name in _TIMERS and (not token.is_called or (token.line, name) in replaced):
         return "timer_patch"
     if name in _AROUND:
         return "harness_access"

@@ -21,6 +21,8 @@ from runners.quiet import wait_for_quiet
 from runners.selectors import required_tier
 from runners.services import devices, repeats
 
+_PATIENCE = 5.0  # seconds, for as many looks as it takes to call a machine quiet
+
 
 class Command(BaseCommand):
     help = "Measure the ceilings of a device again, and how much equal runs differ on it."
@@ -46,8 +48,8 @@ class Command(BaseCommand):
             device = devices.register_device(detected=detected)
             target = DeviceTarget(detected.kind, detected.index, detected.cores, detected.facts)
             try:
-                # The operator chose the moment: one look, for the record.
-                quiet = wait_for_quiet(0)
+                # The operator chose the moment: a few looks, for the record.
+                quiet = wait_for_quiet(_PATIENCE)
                 if not quiet.was_quiet:
                     self.stderr.write(
                         f"the machine is busy ({quiet.load:.0%} of its cores taken): ceilings may come out "
