@@ -5,14 +5,18 @@ own, because a broken GPU can hold a process for ever. Needs the driver alone, n
 """
 
 import ctypes
+import logging
 import os
 import subprocess
 import sys
 from array import array
 from pathlib import Path
+from typing import NoReturn
 
 from runners.harness import cuda_driver
 from runners.sandbox import nvidia
+
+logger = logging.getLogger(__name__)
 
 _SECONDS = 60
 _END_SECONDS = 5
@@ -68,21 +72,28 @@ def check_gpu(index: int) -> str:
     try:
         _, told = process.communicate(timeout=_SECONDS)
     except subprocess.TimeoutExpired:
+        _end(process)
+        return f"GPU {index} did not answer within {_SECONDS} s."
+    except BaseException:
         process.kill()
-        return f"GPU {index} did not answer within {_SECONDS} s.{_left_behind(process)}"
+        raise
     if process.returncode == 0:
         return ""
     words = told.strip().rpartition("\n")[2]
     return f"GPU {index} fails its health check: {words[-300:] or f'exit status {process.returncode}'}."
 
 
-def _left_behind(process: "subprocess.Popen[str]") -> str:
-    """What a driver may do to a process: hold it where no signal reaches. Nobody waits for that."""
+def _end(process: "subprocess.Popen[str]") -> None:
+    """Kills it, and lets it be where the driver holds it: no signal reaches it there, and a runner that
+    waited would be held as well.
+    """
+    process.kill()
     try:
         process.communicate(timeout=_END_SECONDS)
     except subprocess.TimeoutExpired:
-        return f" Its driver does not let process {process.pid} go."
-    return ""
+        logger.warning("the driver does not let process %d go, which asked how its GPU is", process.pid)
+        if process.stderr is not None:
+            process.stderr.close()
 
 
 def _check() -> None:
@@ -96,13 +107,13 @@ def _check() -> None:
         cuda_driver.call("cuMemsetD32_v2", address, ctypes.c_uint(pattern), count)
         cuda_driver.call("cuMemcpyDtoH_v2", host, address, ctypes.c_size_t(4 * _WORDS))
         if bytes(host) != pattern.to_bytes(4, "little") * _WORDS:
-            sys.exit(f"memory written with {pattern:#x} reads differently")
+            _leave(f"memory written with {pattern:#x} reads differently")
         if kernel is None:
             continue
         _launch(kernel, address)
         cuda_driver.call("cuMemcpyDtoH_v2", host, address, ctypes.c_size_t(4 * _WORDS))
         if bytes(host) != _after_kernel(pattern):
-            sys.exit(f"a kernel run on memory that holds {pattern:#x} leaves something else than it should")
+            _leave(f"a kernel run on memory that holds {pattern:#x} leaves something else than it should")
     memory.free()
 
 
@@ -128,7 +139,7 @@ def _launch(kernel: ctypes.c_void_p, address: ctypes.c_uint64) -> None:
         cuda_driver.call("cuLaunchKernel", kernel, *shape, None, parameters, None)
         cuda_driver.synchronize()
     except cuda_driver.CudaError as error:
-        sys.exit(f"it runs no kernel: {error}")
+        _leave(f"it runs no kernel: {error}")
 
 
 def _after_kernel(pattern: int) -> bytes:
@@ -138,10 +149,16 @@ def _after_kernel(pattern: int) -> bytes:
     return changed.tobytes() + pattern.to_bytes(4, "little") * (_WORDS - count)
 
 
+def _leave(fault: str = "") -> NoReturn:
+    """Without the driver's own clean-up, which is no part of the question."""
+    sys.stderr.write(fault)
+    sys.stderr.flush()
+    os._exit(1 if fault else 0)
+
+
 if __name__ == "__main__":
     try:
         _check()
     except (cuda_driver.CudaError, OSError) as error:
-        sys.exit(str(error))
-    sys.stdout.flush()
-    os._exit(0)  # the driver's own clean-up is no part of the question
+        _leave(str(error) or repr(error))
+    _leave()

@@ -93,7 +93,10 @@ def run_suite(
                 "findings": sorted({finding["rule"] for finding in last["findings"]}),
                 "caught": outcome.caught,
                 "timings": _timings(last, "case", "seconds", "floor_seconds"),
-                "control_timings": _timings(outcome.control, "case", "seconds") if outcome.control else [],
+                "control_runs": len(outcome.controls),
+                "control_timings": _timings(outcome.controls[-1], "case", "seconds")
+                if outcome.controls
+                else [],
             }
         )
     return report

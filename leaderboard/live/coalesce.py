@@ -16,13 +16,15 @@ class _Pending:
     last_sent: float
     waiting: Callable[[], None] | None = None
     timer: Timer | None = None
+    urged: bool = False
 
 
 @dataclass
 class Coalescer:
     """Per key, sends at once when ``interval`` seconds have passed, else the newest one when they have.
 
-    A frame held back replaces the one held before it: frames are doorbells, so only the newest counts.
+    A frame held back replaces the one held before it: frames are doorbells, so only the newest counts. One
+    that a timer is just sending may come behind an urgent or the last one: who hears it compares numbers.
     ``clock`` and ``later`` are there for tests.
     """
 
@@ -44,17 +46,24 @@ class Coalescer:
                     wait = pending.last_sent + self.interval - now
                     pending.timer = (self.later or _later)(wait, lambda: self._flush(key))
                 return
-            self._keys[key] = _Pending(now)
+            self._keys[key] = _Pending(now, urged=pending is not None and pending.urged)
         send()
 
     def urgent(self, key: str, send: Callable[[], None]) -> None:
-        """Send now, in place of what is held back; what comes next waits for the interval."""
+        """Send now, in place of what is held back; what comes next waits for the interval. Once for a key:
+        from then on like any other.
+        """
         with self._lock:
             pending = self._keys.get(key)
-            if pending is not None and pending.timer is not None:
-                pending.timer.cancel()
-            self._keys[key] = _Pending(self.clock())
-        send()
+            urged = pending is not None and pending.urged
+            if not urged:
+                if pending is not None and pending.timer is not None:
+                    pending.timer.cancel()
+                self._keys[key] = _Pending(self.clock(), urged=True)
+        if urged:
+            self.offer(key, send)
+        else:
+            send()
 
     def final(self, key: str, send: Callable[[], None]) -> None:
         """Send now and drop whatever is held back: nothing comes after this one."""

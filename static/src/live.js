@@ -2,7 +2,7 @@
 // So one template draws both the static and the live page, and a missed frame costs time, never content.
 import { swapKeepingPlace } from "./swap.js";
 
-const SHORTEST_GAP = 100; // milliseconds between fetches of one part; a run rings four times a second, and more only once
+const SHORTEST_GAP = 100; // milliseconds between fetches of one part: a first result waits for no more
 const POLL = 3000; // milliseconds, while there is no socket or the last answer was none
 const QUEUED_POLL = 10000; // milliseconds: those ahead in the queue ring no bell here, yet place and wait move
 const FIRST_WAIT = 500; // milliseconds before the first reconnect; doubles up to LONGEST_WAIT

@@ -179,7 +179,7 @@ def main() -> None:
             "python": platform.python_version(),
             "torch": version("torch"),
         },
-        "note": "load is the machine's mean load over a minute when the row was done; it does other work too",
+        "note": "load is the machine's mean load over a minute when the row was done",
         "rows": rows,
     }
     sys.stdout.write(json.dumps(document, indent=1) + "\n")

@@ -3,8 +3,11 @@
 The kernel is written out in C there: that the real one assembles is tested here, what it does on tests/gpu.
 """
 
+import signal
 import subprocess
+import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -75,12 +78,37 @@ def test_a_gpu_must_run_a_kernel(
     assert bool(found) == bool(words)
 
 
-def test_a_gpu_that_holds_its_process_is_told_and_not_waited_for(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_gpu_that_does_not_answer_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     stand_in(tmp_path, monkeypatch, HANGS=1)
     monkeypatch.setattr(gpu_health, "_SECONDS", 1)
     assert gpu_health.check_gpu(0) == "GPU 0 did not answer within 1 s."
+
+
+def test_a_process_that_the_driver_holds_is_not_waited_for(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Held(subprocess.Popen[str]):
+        """No signal reaches it, as in the driver's depths."""
+
+        def kill(self) -> None:
+            pass
+
+    def start(_: object, **options: Any) -> Held:
+        held.append(Held([sys.executable, "-c", "import time; time.sleep(60)"], **options))
+        return held[-1]
+
+    monkeypatch.setattr(nvidia, "environment", lambda index: {})
+    monkeypatch.setattr(subprocess, "Popen", start)
+    monkeypatch.setattr(gpu_health, "_SECONDS", 0.1)
+    monkeypatch.setattr(gpu_health, "_END_SECONDS", 0.1)
+    held: list[Held] = []
+    try:
+        assert gpu_health.check_gpu(0) == "GPU 0 did not answer within 0.1 s."
+        assert f"does not let process {held[0].pid} go" in caplog.text
+        assert held[0].poll() is None
+    finally:
+        held[0].send_signal(signal.SIGKILL)
+        held[0].wait()
 
 
 @pytest.mark.parametrize("target", ["sm_80", "sm_90", "sm_100"])

@@ -6,6 +6,7 @@
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -14,9 +15,10 @@ from typing import Any
 
 from kernelhub.embedded.postgres import EmbeddedPostgres
 from tests.gpu import jobs
-from tests.gpu.site_process import ROOT
+from tests.gpu.site_process import NOT_INHERITED, ROOT
 
 _RUNS = 5  # ``repeats`` has enough for a statistic: this shows that the command learns and keeps it
+_SECONDS = 600  # for one command; on a GPU two minutes, on a CPU five
 _GOAL = 0.005  # how much equal runs may differ on a GPU
 _TOLD = ("name", "ceilings", "calibrated_at", "calibration", "noise", "noise_measured_at")
 
@@ -35,30 +37,39 @@ def run(device: str = "") -> dict[str, Any]:
         postgres.stop()
         shutil.rmtree(folder, ignore_errors=True)
     stored = {field: row["fields"][field] for field in _TOLD}
-    kept = stored["noise"] and stored["ceilings"] and stored["calibration"]["environment_digest"]
-    deviation = stored["calibration"]["noise"]["deviation"]
+    learned = stored["calibration"].get("noise", {})
+    kept = stored["noise"] and stored["ceilings"] and stored["calibration"].get("environment_digest")
     return {
-        "ok": bool(kept) and (name == "cpu" or deviation <= _GOAL),
+        "ok": bool(kept and learned) and (name == "cpu" or learned["deviation"] <= _GOAL),
         "runs": _RUNS,
         "stored": stored,
-        "summary": [*said.splitlines(), f"deviation {deviation:.3%} (goal {_GOAL:.1%})"],
+        "summary": [*said.splitlines(), f"on a GPU the goal is {_GOAL:.1%}"],
     }
 
 
 def _manage(settings: dict[str, str], *words: str) -> str:
-    """What a command of the site said. Raises RuntimeError with its complaints."""
-    done = subprocess.run(
+    """What a command of the site said, its complaints first. Raises RuntimeError with them where it fails or
+    takes too long; what it started ends with it.
+    """
+    inherited = {name: value for name, value in os.environ.items() if name not in NOT_INHERITED}
+    process = subprocess.Popen(
         [sys.executable, "manage.py", *words],
         cwd=ROOT,
-        env={**os.environ, **settings},
-        capture_output=True,
+        env={**inherited, **settings},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         text=True,
-        timeout=400,
-        check=False,
+        start_new_session=True,
     )
-    if done.returncode != 0:
-        raise RuntimeError(f"{words[0]} ended with {done.returncode}: {done.stderr[-2000:]}")
-    return done.stdout
+    try:
+        said, complaints = process.communicate(timeout=_SECONDS)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        _, complaints = process.communicate()
+        raise RuntimeError(f"{words[0]} took longer than {_SECONDS} s: {complaints[-2000:]}") from None
+    if process.returncode != 0:
+        raise RuntimeError(f"{words[0]} ended with {process.returncode}: {complaints[-2000:]}")
+    return said if words[0] == "dumpdata" else complaints + said
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ ROOT = Path(__file__).resolve().parents[2]
 KILLED = -signal.SIGKILL
 _FORM_TOKEN = re.compile(r'name="csrfmiddlewaretoken" value="([^"]+)"')
 #: Settings of whoever starts this, which must not reach the site.
-_NOT_INHERITED = ("DATABASE_URL", "REDIS_URL", "DJANGO_SETTINGS_MODULE", "KERNELHUB_BASELINES")
+NOT_INHERITED = ("DATABASE_URL", "REDIS_URL", "DJANGO_SETTINGS_MODULE", "KERNELHUB_BASELINES")
 
 
 class Site:
@@ -36,7 +36,7 @@ class Site:
         self.port = free_port()
         self.address = f"http://127.0.0.1:{self.port}"
         self.log = folder / "log"
-        inherited = {name: value for name, value in os.environ.items() if name not in _NOT_INHERITED}
+        inherited = {name: value for name, value in os.environ.items() if name not in NOT_INHERITED}
         with self.log.open("wb") as output:
             self.process = subprocess.Popen(
                 [sys.executable, str(ROOT / "manage.py"), "up"],

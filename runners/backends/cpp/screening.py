@@ -32,15 +32,18 @@ _TIMERS = frozenset(
     | {"cudaEventRecord", "cuEventRecord", "cudaEventElapsedTime_v2", "cuEventElapsedTime_v2"}
 )
 _COMMENT = r"//[^\n]*+|/\*(?s:.)*?(?:\*/|\Z)"
+_RAW_STRING = r'\w*R"(?P<mark>[^()\\\s]{0,16}+)\((?s:.)*?(?:\)(?P=mark)"|\Z)'
 #: What the shape of a declaration is told from: comments, numbers and literals are passed over.
 _SHAPE = re.compile(
-    rf"""{_COMMENT}|\d[\w']*|"(?:\\(?s:.)|[^"\\\n])*+"?+|'(?:\\(?s:.)|[^'\\\n])*+'?+"""
+    rf"""{_COMMENT}|\d[\w']*|{_RAW_STRING}|"(?:\\(?s:.)|[^"\\\n])*+"?+|'(?:\\(?s:.)|[^'\\\n])*+'?+"""
     r"|[A-Za-z_]\w*|[(){};]"
 )
 #: Behind a list of parameters: a body, or what stands before one or in place of it.
 _BODY = re.compile(
-    rf"(?:\s|{_COMMENT})*+(?:\{{|<%|->|\[\[|(?:noexcept|throw|try|asm|__asm__|__asm|__attribute__|__attribute)\b)"
+    rf"(?:\s|{_COMMENT})*+(?:\{{|<%|->|(?:\[|<:)\s*+(?:\[|<:)"
+    r"|(?:noexcept|throw|try|asm|__asm__|__asm|__attribute__|__attribute)\b)"
 )
+_OPENS = re.compile(r"\s*+\(")
 #: In an attribute: the body is that of another function.
 _ALIASES = frozenset({"alias", "__alias__", "ifunc", "__ifunc__", "weakref", "__weakref__"})
 _AROUND = frozenset(
@@ -97,9 +100,9 @@ def _replaced(text: str) -> set[tuple[int, str]]:
     line, counted = 1, 0
     for match in _SHAPE.finditer(text):
         piece = match.group()
-        if piece[0].isalpha() or piece[0] == "_":
+        if piece.isidentifier():
             before, name = name, piece
-            aliased = aliased or piece in _ALIASES
+            aliased = aliased or (piece in _ALIASES and _OPENS.match(text, match.end()) is not None)
             if piece in _TIMERS:
                 line, counted = line + text.count("\n", counted, match.start()), match.start()
             continue
@@ -121,8 +124,13 @@ def _replaced(text: str) -> set[tuple[int, str]]:
 
 
 def _is_directive(text: str, position: int) -> bool:
-    """Whether the preprocessor takes the line: what follows in the next one does not belong to it."""
-    return text[text.rfind("\n", 0, position) + 1 : position].lstrip().startswith("#")
+    """Whether the preprocessor takes the line, which a backslash joins to the one before: what follows in the
+    next one does not belong to it.
+    """
+    start = text.rfind("\n", 0, position)
+    while start > 0 and text[start - 1] == "\\":
+        start = text.rfind("\n", 0, start)
+    return text[start + 1 : position].lstrip().startswith("#")
 
 
 def _rule(token: Token, replaced: Container[tuple[int, str]]) -> str:
