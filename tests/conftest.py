@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from runners.backends.cuda import toolchain
 from runners.contract.job import DeviceTarget
 from runners.sandbox.probe import PROVED, Probe, probe
 from runners.supervisor.pool import WarmPool
@@ -32,6 +33,17 @@ def proved() -> Probe:
     if found.layers.get("namespaces") != PROVED and not os.environ.get("CI"):
         pytest.skip(f"no sandbox on this machine: {found.missing()}")
     return found
+
+
+@pytest.fixture(scope="session")
+def tools() -> toolchain.Toolchain:
+    """NVIDIA's compiler. In CI a machine without one is a failure, elsewhere a reason to skip."""
+    try:
+        return toolchain.find()
+    except toolchain.NoCompilerError as error:
+        if os.environ.get("CI"):
+            pytest.fail(str(error))
+        pytest.skip(str(error))
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,6 @@
 """All submissions of a corpus on one device, and the honest ones beside them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -92,18 +92,18 @@ def run_suite(
                 "reason": last["reason"],
                 "findings": sorted({finding["rule"] for finding in last["findings"]}),
                 "caught": outcome.caught,
-                "timings": _timings(last, "case", "seconds", "floor_seconds"),
+                "timings": _last_timings(outcome.documents, "case", "seconds", "floor_seconds"),
                 "control_runs": len(outcome.controls),
-                "control_timings": _timings(outcome.controls[-1], "case", "seconds")
-                if outcome.controls
-                else [],
+                "control_timings": _last_timings(outcome.controls, "case", "seconds"),
             }
         )
     return report
 
 
-def _timings(document: ResultDocument, *names: str) -> list[dict[str, Any]]:
-    return [{name: timing.get(name) for name in names} for timing in document["benchmarks"]]
+def _last_timings(documents: Sequence[ResultDocument], *names: str) -> list[dict[str, Any]]:
+    """Of the last document, where there is one."""
+    timings = [timing for document in documents[-1:] for timing in document["benchmarks"]]
+    return [{name: timing.get(name) for name in names} for timing in timings]
 
 
 def gaps_elsewhere(corpus: Corpus, only: Callable[[str], bool] = lambda case: True) -> dict[str, str]:

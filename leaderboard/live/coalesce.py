@@ -57,8 +57,7 @@ class Coalescer:
             pending = self._keys.get(key)
             urged = pending is not None and pending.urged
             if not urged:
-                if pending is not None and pending.timer is not None:
-                    pending.timer.cancel()
+                self._drop(key)
                 self._keys[key] = _Pending(self.clock(), urged=True)
         if urged:
             self.offer(key, send)
@@ -68,10 +67,13 @@ class Coalescer:
     def final(self, key: str, send: Callable[[], None]) -> None:
         """Send now and drop whatever is held back: nothing comes after this one."""
         with self._lock:
-            pending = self._keys.pop(key, None)
+            self._drop(key)
+        send()
+
+    def _drop(self, key: str) -> None:
+        pending = self._keys.pop(key, None)
         if pending is not None and pending.timer is not None:
             pending.timer.cancel()
-        send()
 
     def _flush(self, key: str) -> None:
         with self._lock:

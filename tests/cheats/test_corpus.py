@@ -10,8 +10,8 @@ import pytest
 from leaderboard.corpus.cases import Attempt, Corpus, read_corpus
 from leaderboard.corpus.judging import run_attempt
 from leaderboard.corpus.suite import ACCUSATIONS, accused, controls_of
-from runners.backends.cuda import toolchain
 from runners.backends.cuda.backend import CudaBackend
+from runners.backends.cuda.toolchain import Toolchain
 from runners.contract.vocabulary import DeviceKind, Language, Mode, Verdict
 from runners.devices import DetectedDevice
 from runners.supervisor.pool import WarmPool
@@ -104,13 +104,7 @@ def test_those_for_a_gpu_are_python_too(corpus: Corpus) -> None:
 @pytest.mark.sandbox
 @pytest.mark.corpus
 @pytest.mark.parametrize("attempt", CUDA_TEXTS.values(), ids=lambda item: f"{item.case}/{item.path.name}")
-def test_those_for_a_gpu_compile(attempt: Attempt, engine_data: Path) -> None:
-    try:
-        toolchain.find()
-    except toolchain.NoCompilerError as error:
-        if os.environ.get("CI"):
-            pytest.fail(str(error))
-        pytest.skip(str(error))
+def test_those_for_a_gpu_compile(attempt: Attempt, engine_data: Path, tools: Toolchain) -> None:
     wanted = replace(attempt.expectation, mode=Mode.CHECK, expected=(Verdict.PASSED,), reason="", printed=())
     wanted = replace(wanted, least_floor=0.0, least_of_control=0.0, nondeterministic=False, overlapping=False)
     hopper = DetectedDevice("hopper", DeviceKind.CUDA, "Hopper", 0, (), {"compute_capability": "9.0"})

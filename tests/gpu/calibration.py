@@ -15,7 +15,7 @@ from typing import Any
 
 from kernelhub.embedded.postgres import EmbeddedPostgres
 from tests.gpu import jobs
-from tests.gpu.site_process import NOT_INHERITED, ROOT
+from tests.gpu.site_process import ROOT, inherited
 
 _RUNS = 5  # ``repeats`` has enough for a statistic: this shows that the command learns and keeps it
 _SECONDS = 600  # for one command; on a GPU two minutes, on a CPU five
@@ -51,11 +51,10 @@ def _manage(settings: dict[str, str], *words: str) -> str:
     """What a command of the site said, its complaints first. Raises RuntimeError with them where it fails or
     takes too long; what it started ends with it.
     """
-    inherited = {name: value for name, value in os.environ.items() if name not in NOT_INHERITED}
     process = subprocess.Popen(
         [sys.executable, "manage.py", *words],
         cwd=ROOT,
-        env={**inherited, **settings},
+        env={**inherited(), **settings},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

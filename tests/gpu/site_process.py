@@ -26,7 +26,12 @@ ROOT = Path(__file__).resolve().parents[2]
 KILLED = -signal.SIGKILL
 _FORM_TOKEN = re.compile(r'name="csrfmiddlewaretoken" value="([^"]+)"')
 #: Settings of whoever starts this, which must not reach the site.
-NOT_INHERITED = ("DATABASE_URL", "REDIS_URL", "DJANGO_SETTINGS_MODULE", "KERNELHUB_BASELINES")
+_NOT_INHERITED = ("DATABASE_URL", "REDIS_URL", "DJANGO_SETTINGS_MODULE", "KERNELHUB_BASELINES")
+
+
+def inherited() -> dict[str, str]:
+    """What of this process's environment a site of its own may have."""
+    return {name: value for name, value in os.environ.items() if name not in _NOT_INHERITED}
 
 
 class Site:
@@ -36,13 +41,12 @@ class Site:
         self.port = free_port()
         self.address = f"http://127.0.0.1:{self.port}"
         self.log = folder / "log"
-        inherited = {name: value for name, value in os.environ.items() if name not in NOT_INHERITED}
         with self.log.open("wb") as output:
             self.process = subprocess.Popen(
                 [sys.executable, str(ROOT / "manage.py"), "up"],
                 cwd=ROOT,
                 env={
-                    **inherited,
+                    **inherited(),
                     "KERNELHUB_DATA": str(folder / "data"),
                     "HOST": "127.0.0.1",
                     "PORT": str(self.port),

@@ -1,6 +1,7 @@
 """A whole search against the fake server: what goes wrong is counted, paid for once, and survived."""
 
 import json
+import threading
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
@@ -12,6 +13,7 @@ from leaderboard.search.llm.journal import FileJournal
 from leaderboard.search.local import SearchStopped
 from leaderboard.search.plan import Plan, Policy
 from tests.fake_claude import FakeClaude, Reply, answer, error, refusal, stopped
+from tests.fake_claude.server import Responder
 from tests.search_llm.conftest import HAIKU, SONNET, MakeSearch, code, edit, kernel, measure, purpose, vote
 
 FORM = answer({"steps": ["subtract the peak"], "ideas": ["read once"]})
@@ -37,6 +39,11 @@ class Author:
             line = next(line for line in text.splitlines() if line.startswith("// speed"))
             return edit(line, f"{line}\nstatic int made{self.count};")
         return code(kernel(f"step{self.count}", min(self.count, 12)))
+
+
+def thinking(author: Responder, until: threading.Event) -> Responder:
+    """As ``author``, but all except the functional form only once ``until`` is set."""
+    return lambda body: replace(author(body), until=None if purpose(body) == "form" else until)
 
 
 def test_what_goes_wrong_is_survived_and_the_best_is_right(

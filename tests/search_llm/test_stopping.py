@@ -2,7 +2,6 @@
 
 import threading
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -24,7 +23,7 @@ from surrogate.llm.prices import upper_bound
 from tests.fake_claude import FakeClaude, Reply
 from tests.search_llm.conftest import HAIKU, SONNET, code, kernel, purpose
 from tests.search_llm.test_runs import Start, access, finish_all, start, stepper_of  # noqa: F401  fixtures
-from tests.search_llm.test_search import FORM, Author
+from tests.search_llm.test_search import FORM, Author, thinking
 from tests.waiting import wait_for
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -136,8 +135,8 @@ def test_a_worker_that_ends_waits_for_a_paused_runs_reply_too(
     run = start(measurements=4)
     stepper_of(run, server).step()
     finish_all(runner, device)
-    author, thought = Author(), threading.Event()
-    server.responder = lambda body: replace(author(body), until=None if purpose(body) == "form" else thought)
+    thought = threading.Event()
+    server.responder = thinking(Author(), thought)
     worker = SearchWorker()
     try:
         worker.look()

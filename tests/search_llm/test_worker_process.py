@@ -4,7 +4,6 @@ import signal
 import subprocess
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,7 @@ from tests.fake_claude import FakeClaude, Reply, error
 from tests.processes import commands
 from tests.search_llm.conftest import SONNET, purpose
 from tests.search_llm.test_runs import access, finish_all, stepper_of  # noqa: F401  fixtures
-from tests.search_llm.test_search import Author
+from tests.search_llm.test_search import Author, thinking
 from tests.waiting import wait_for
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -103,8 +102,7 @@ def journal(run: SearchRun, kind: str) -> Any:
 def test_replies_under_way_are_stored_and_nothing_more_is_asked(
     run: SearchRun, server: FakeClaude, work: Work, thought: threading.Event
 ) -> None:
-    author = Author()
-    server.responder = lambda body: replace(author(body), until=None if purpose(body) == "form" else thought)
+    server.responder = thinking(Author(), thought)
     worker = work("--last-seconds", "60")
     asked_for(server, run, AT_ONCE)
     worker.stop()
@@ -128,8 +126,7 @@ def test_a_call_that_goes_on_does_not_keep_the_process(
     run: SearchRun, server: FakeClaude, work: Work, thought: threading.Event
 ) -> None:
     """Nobody knows what it will have cost: its bound stays set aside, as after a kill."""
-    author = Author()
-    server.responder = lambda body: replace(author(body), until=None if purpose(body) == "form" else thought)
+    server.responder = thinking(Author(), thought)
     worker = work("--last-seconds", "0")
     asked_for(server, run, AT_ONCE)
     worker.stop()
@@ -151,9 +148,9 @@ def test_a_call_that_is_refused_after_the_signal_is_not_made_again(
     def busy(body: dict[str, Any]) -> Reply:
         if purpose(body) == "form":
             return author(body)
-        return replace(error(529, headers={"retry-after": "0.1"}), until=thought)
+        return error(529, headers={"retry-after": "0.1"})
 
-    server.responder = busy
+    server.responder = thinking(busy, thought)
     worker = work("--last-seconds", "60")
     asked_for(server, run, AT_ONCE)
     worker.stop()

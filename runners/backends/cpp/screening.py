@@ -7,7 +7,7 @@ compiled (``own_lines``), so that a name pasted from pieces is seen as well.
 import re
 from collections.abc import Container, Iterator
 
-from runners.backends.cpp.tokens import Token, tokens
+from runners.backends.cpp.tokens import CALL, Token, bare, tokens
 from runners.backends.findings import Hit
 from runners.contract.rules import MOST_FINDINGS
 
@@ -31,19 +31,13 @@ _TIMERS = frozenset(
     {"clock_gettime", "gettimeofday", "timespec_get", "cudaEventElapsedTime", "cuEventElapsedTime"}
     | {"cudaEventRecord", "cuEventRecord", "cudaEventElapsedTime_v2", "cuEventElapsedTime_v2"}
 )
-_COMMENT = r"//[^\n]*+|/\*(?s:.)*?(?:\*/|\Z)"
-_RAW_STRING = r'\w*R"(?P<mark>[^()\\\s]{0,16}+)\((?s:.)*?(?:\)(?P=mark)"|\Z)'
-#: What the shape of a declaration is told from: comments, numbers and literals are passed over.
-_SHAPE = re.compile(
-    rf"""{_COMMENT}|\d[\w']*|{_RAW_STRING}|"(?:\\(?s:.)|[^"\\\n])*+"?+|'(?:\\(?s:.)|[^'\\\n])*+'?+"""
-    r"|[A-Za-z_]\w*|[(){};]"
-)
+#: What the shape of a declaration is told from, where comments and literals are bare.
+_SHAPE = re.compile(r"""\d[\w']*|[A-Za-z_]\w*|["(){};]""")
 #: Behind a list of parameters: a body, or what stands before one or in place of it.
 _BODY = re.compile(
-    rf"(?:\s|{_COMMENT})*+(?:\{{|<%|->|(?:\[|<:)\s*+(?:\[|<:)"
+    r"\s*+(?:\{|<%|->|(?:\[|<:)\s*+(?:\[|<:)"
     r"|(?:noexcept|throw|try|asm|__asm__|__asm|__attribute__|__attribute)\b)"
 )
-_OPENS = re.compile(r"\s*+\(")
 #: In an attribute: the body is that of another function.
 _ALIASES = frozenset({"alias", "__alias__", "ifunc", "__ifunc__", "weakref", "__weakref__"})
 _AROUND = frozenset(
@@ -98,11 +92,12 @@ def _replaced(text: str) -> set[tuple[int, str]]:
     opened: list[tuple[int, str] | None] = []  # timers whose parenthesis is open; None for other parentheses
     before, name, aliased = "", "", False
     line, counted = 1, 0
-    for match in _SHAPE.finditer(text):
+    code = bare(text)
+    for match in _SHAPE.finditer(code):
         piece = match.group()
         if piece.isidentifier():
             before, name = name, piece
-            aliased = aliased or (piece in _ALIASES and _OPENS.match(text, match.end()) is not None)
+            aliased = aliased or (piece in _ALIASES and CALL.match(text, match.end()) is not None)
             if piece in _TIMERS:
                 line, counted = line + text.count("\n", counted, match.start()), match.start()
             continue
@@ -113,13 +108,12 @@ def _replaced(text: str) -> set[tuple[int, str]]:
             opened.append(timer)
         elif piece == ")" and opened:
             timer = opened.pop()
-            body = _BODY.match(text, match.end()) if timer else None
+            body = _BODY.match(code, match.end()) if timer else None
             if timer and body and not ("\n" in body.group() and _is_directive(text, match.start())):
                 found.add(timer)
         elif piece in "{};":
             aliased = False
-        if piece[0] != "/":
-            name = ""
+        name = ""
     return found
 
 
